@@ -1,0 +1,1 @@
+"""The assistant: threads, turns, rounds, tool calls and the decisions of people."""

@@ -1,0 +1,1 @@
+"""Documents, their versions, pages, runs, events and extractions."""

@@ -1,0 +1,1 @@
+"""Who: users, organizations, memberships, access tokens, the actor and the tenant gate."""

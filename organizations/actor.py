@@ -1,0 +1,26 @@
+"""The actor: who does something, for which organization, through which door."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["admin", "user"]
+Via = Literal["page", "api", "agent", "task"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """The first keyword of every selector and service.
+
+    `name` is what is written beside what the actor did (the user's name, or the access token's).
+    """
+
+    user_id: uuid.UUID
+    organization_id: uuid.UUID
+    role: Role
+    via: Via
+    name: str = ""
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == "admin"

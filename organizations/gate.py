@@ -1,0 +1,29 @@
+"""The tenant gate: the only way from an actor to rows of an organization."""
+
+from typing import TypeVar
+
+from django.db.models import QuerySet
+
+from core.errors import NotFound
+from core.ids import parse_id
+from core.models import TenantModel, TrashableModel
+from organizations.actor import Actor
+
+M = TypeVar("M", bound=TenantModel)
+
+
+def owned(model: type[M], actor: Actor) -> QuerySet[M]:
+    """Rows of the actor's organization that are not in the trash."""
+    rows = model._default_manager.filter(organization_id=actor.organization_id)
+    return rows.filter(deleted_at__isnull=True) if issubclass(model, TrashableModel) else rows
+
+
+def get_owned(model: type[M], actor: Actor, row_id: object, *, error: type[NotFound] = NotFound) -> M:
+    """One row by its id. Unknown, foreign, deleted and malformed ids look the same.
+
+    Raises: `error`.
+    """
+    row = owned(model, actor).filter(pk=parse_id(row_id, error=error)).first()
+    if row is None:
+        raise error()
+    return row

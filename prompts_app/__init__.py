@@ -1,0 +1,1 @@
+"""Prompts and their immutable revisions; which prompts apply to which document."""

@@ -1,0 +1,1 @@
+"""Search over the words of all documents: comes with Agent Mode."""

@@ -1,0 +1,1 @@
+"""Tags: labels with a color that link documents and prompts."""

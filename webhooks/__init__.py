@@ -1,0 +1,1 @@
+"""Webhook subscriptions and deliveries: comes with the integration issue."""

@@ -1,0 +1,99 @@
+"""What can go wrong with documents, in sentences for a person."""
+
+from core.errors import Conflict, Invalid, LimitReached, NotFound, Unavailable
+
+
+class DocumentNotFound(NotFound):
+    code = "document_not_found"
+    detail = "Document not found"
+
+
+class PageNotFound(NotFound):
+    code = "page_not_found"
+    detail = "This document has no such page."
+
+
+class RunNotFound(NotFound):
+    code = "run_not_found"
+    detail = "Run not found"
+
+
+class TextNotReady(Conflict):
+    code = "text_not_ready"
+    detail = "The text of this document is not ready yet."
+
+
+class RunActive(Conflict):
+    code = "run_active"
+    detail = "This document is being read already."
+
+
+class RunEnded(Conflict):
+    code = "run_ended"
+    detail = "This run has ended already."
+
+
+class UnsupportedFile(Invalid):
+    code = "unsupported_file"
+    detail = "This kind of file is not supported."
+
+
+class EmptyFile(Invalid):
+    code = "empty_file"
+    detail = "This file is empty."
+
+
+class UnreadableFile(Invalid):
+    code = "unreadable_file"
+    detail = "This file is damaged and cannot be read."
+
+
+class EncryptedFile(Invalid):
+    code = "encrypted_file"
+    detail = "This file is protected by a password. Remove the password and upload it again."
+
+
+class FileTooLarge(LimitReached):
+    code = "file_too_large"
+    status = 413
+    detail = "This file is too large."
+
+
+class TooManyPages(LimitReached):
+    code = "too_many_pages"
+    status = 400
+    detail = "This file has too many pages."
+
+
+class TooManyPixels(LimitReached):
+    code = "too_many_pixels"
+    status = 400
+    detail = "This picture has too many pixels."
+
+
+class TooManyFiles(LimitReached):
+    code = "too_many_files"
+    status = 400
+    detail = "Too many files at once."
+
+
+class InvalidQuery(Invalid):
+    code = "invalid_query"
+    detail = "This filter is not valid."
+
+
+class InvalidTags(Invalid):
+    code = "invalid_tags"
+    detail = "Invalid tag IDs"
+
+
+class ParserCrashed(Invalid):
+    """The child process that read the file died or took too long; the worker lives."""
+
+    code = "parser_crashed"
+    detail = "Reading this file failed: it made the reader crash."
+
+
+class ParserBusy(Unavailable):
+    code = "parser_busy"
+    detail = "All page readers are busy. Try again in a moment."

@@ -1,0 +1,144 @@
+"""What forms and annotations show on a page: values of fields, check boxes, notes written on top."""
+
+import ctypes
+from dataclasses import dataclass
+
+import numpy as np
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from documents.ingest.glyphs import Floats, Piece, display_matrix, map_boxes
+
+CHECKED, UNCHECKED = "☒", "☐"
+_HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+_PASSWORD = 1 << 13
+_SHOWN_NOTES = frozenset([raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP])
+_TICKS = frozenset([raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON])
+_VALUES = frozenset([raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX])
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A visible field or annotation. Units: points of the displayed page."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    origin: str
+    value: str = ""
+    is_tick: bool = False
+
+    def holds(self, piece: Piece) -> bool:
+        x, y = (piece.x0 + piece.x1) / 2, (piece.y0 + piece.y1) / 2
+        return self.x0 - 1 <= x <= self.x1 + 1 and self.y0 - 1 <= y <= self.y1 + 1
+
+
+def read_marks(page: pdfium.PdfPage, form: pdfium.PdfFormEnv | None) -> list[Mark]:
+    """List the visible fields and annotations of a page."""
+    count = raw.FPDFPage_GetAnnotCount(page)
+    found: list[tuple[list[float], str, str, bool]] = []
+    for index in range(max(0, count)):
+        annotation = raw.FPDFPage_GetAnnot(page, index)
+        if not annotation:
+            continue
+        try:
+            mark = _read_mark(annotation, form)
+            if mark is not None:
+                found.append(mark)
+        finally:
+            raw.FPDFPage_CloseAnnot(annotation)
+    if not found:
+        return []
+    boxes: Floats = map_boxes(np.array([mark[0] for mark in found]), display_matrix(page))
+    return [
+        Mark(*box, origin, value, tick) for box, (_, origin, value, tick) in zip(boxes.tolist(), found, strict=True)
+    ]
+
+
+def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> tuple[list[float], str, str, bool] | None:
+    if raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
+        return None
+    rectangle = raw.FS_RECTF()
+    if not raw.FPDFAnnot_GetRect(annotation, ctypes.byref(rectangle)):
+        return None
+    box = [rectangle.left, rectangle.top, rectangle.right, rectangle.bottom]
+    kind = raw.FPDFAnnot_GetSubtype(annotation)
+    if kind in _SHOWN_NOTES:
+        return box, "annotation", _string(annotation, "Contents") if kind == raw.FPDF_ANNOT_FREETEXT else "", False
+    if kind != raw.FPDF_ANNOT_WIDGET or form is None:
+        return None
+    return _read_field(annotation, form, box)
+
+
+def _read_field(
+    annotation: object, form: pdfium.PdfFormEnv, box: list[float]
+) -> tuple[list[float], str, str, bool] | None:
+    kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
+    if kind in _TICKS:
+        return box, "form", CHECKED if raw.FPDFAnnot_IsChecked(form, annotation) else UNCHECKED, True
+    if kind not in _VALUES:
+        return None
+    if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
+        return box, "form", "", False
+    return box, "form", _field_value(annotation, form), False
+
+
+def _field_value(annotation: object, form: pdfium.PdfFormEnv) -> str:
+    size = raw.FPDFAnnot_GetFormFieldValue(form, annotation, None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    raw.FPDFAnnot_GetFormFieldValue(form, annotation, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
+
+
+def _string(annotation: object, key: str) -> str:
+    name = key.encode()
+    size = raw.FPDFAnnot_GetStringValue(annotation, name, None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    raw.FPDFAnnot_GetStringValue(annotation, name, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
+
+
+def add_marks(pieces: list[Piece], marks: list[Mark], flattened: list[Piece]) -> list[Piece]:
+    """Add what the marks show to the words of a page, each with its own box.
+
+    `flattened` are the words of the page with all appearances drawn into it: what they have beyond `pieces` was
+    drawn by a mark and stands where it is really seen. A value without an appearance is spread over its field.
+    """
+    before = {_key(piece) for piece in pieces}
+    ticks = [mark for mark in marks if mark.is_tick]
+    drawn = [piece for piece in flattened if _key(piece) not in before]
+    drawn = [piece for piece in drawn if not any(tick.holds(piece) for tick in ticks)]
+    added = [Piece(tick.value, tick.x0, tick.y0, tick.x1, tick.y1, 1.0, tick.origin) for tick in ticks]
+    for mark in marks:
+        if mark.is_tick:
+            continue
+        inside = [piece for piece in drawn if mark.holds(piece)]
+        drawn = [piece for piece in drawn if not mark.holds(piece)]
+        for piece in inside:
+            piece.origin = mark.origin
+        added.extend(inside or _spread(mark))
+    return [*pieces, *added]
+
+
+def _key(piece: Piece) -> tuple[str, int, int]:
+    return piece.text, round(piece.x0), round(piece.y0)
+
+
+def _spread(mark: Mark) -> list[Piece]:
+    """Lay the words of a value out over its box, line by line, as wide as their share of the characters."""
+    lines = [line.split() for line in mark.value.splitlines() if line.split()]
+    if not lines:
+        return []
+    pieces: list[Piece] = []
+    step = (mark.y1 - mark.y0) / len(lines)
+    longest = max(len(" ".join(words)) for words in lines)
+    per_character = min((mark.x1 - mark.x0) / longest, 0.6 * min(step, 12.0))
+    for number, words in enumerate(lines):
+        x = mark.x0
+        top = mark.y0 + number * step
+        for word in words:
+            width = len(word) * per_character
+            pieces.append(Piece(word, x, top, x + width, top + step, 1.0, mark.origin))
+            x += width + per_character
+    return pieces

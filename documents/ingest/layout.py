@@ -1,0 +1,214 @@
+"""Reading order: words to rows, columns, lines and blocks. Knows geometry only, for text layers and OCR alike."""
+
+from dataclasses import dataclass, field
+from statistics import median
+
+from documents.ingest.glyphs import Piece
+
+_SEGMENT_GAP = 1.4  # a gap of so many word heights ends a run of words that belong together
+_GUTTER = 0.7  # the narrowest gutter between columns, in word heights
+_COLUMN_ROWS = 5  # fewer rows than this are never taken for columns
+_PROSE_CHARACTERS = 18  # cells of tables are shorter than lines of prose
+_PROSE_FILL = 0.55
+_BLOCK_GAP = 0.75  # more white than this between two lines, in word heights, starts a block
+_CELL_BREAK = "   "
+
+
+@dataclass(slots=True)
+class Row:
+    """Words that stand beside each other. Units: points."""
+
+    pieces: list[Piece]
+    y0: float
+    y1: float
+    segments: list[tuple[float, float, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Layout:
+    """Words in reading order, the line of each, and the text with lines and blocks."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    text: str = ""
+
+
+def arrange(pieces: list[Piece]) -> Layout:
+    """Put words into reading order: down each column, left to right in each row."""
+    if not pieces:
+        return Layout()
+    height = median(min(piece.height, piece.width * 3) for piece in pieces)
+    upright = [piece for piece in pieces if not _stands(piece, height)]
+    standing = [piece for piece in pieces if _stands(piece, height)]
+    blocks = [_rows(region) for region in _regions(_rows(upright), height, depth=0)]
+    if standing:
+        blocks.append([Row([piece], piece.y0, piece.y1) for piece in standing])
+    return _write(blocks, height)
+
+
+def _stands(piece: Piece, height: float) -> bool:
+    """Text that runs up or down the page: it would tie all rows beside it together."""
+    return piece.height > 3 * height and piece.height > 2 * piece.width and len(piece.text) > 1
+
+
+def _rows(pieces: list[Piece]) -> list[Row]:
+    rows: list[Row] = []
+    for piece in sorted(pieces, key=lambda piece: (piece.y0 + piece.y1, piece.x0)):
+        row = _row_for(piece, rows[-3:])
+        if row is None:
+            rows.append(Row([piece], piece.y0, piece.y1))
+        else:
+            row.pieces.append(piece)
+    for row in rows:
+        row.pieces.sort(key=lambda piece: piece.x0)
+        row.y0 = min(piece.y0 for piece in row.pieces)
+        row.y1 = max(piece.y1 for piece in row.pieces)
+    rows.sort(key=lambda row: row.y0 + row.y1)
+    return rows
+
+
+def _row_for(piece: Piece, rows: list[Row]) -> Row | None:
+    """The row with which the piece shares more than half of the smaller height.
+
+    The row's band stays that of its first piece, so that a slope or a tall neighbour cannot make it creep.
+    """
+    for row in reversed(rows):
+        shared = min(piece.y1, row.y1) - max(piece.y0, row.y0)
+        if shared > 0.55 * min(piece.height, row.y1 - row.y0):
+            return row
+    return None
+
+
+def _regions(rows: list[Row], height: float, depth: int) -> list[list[Piece]]:
+    """Cut a region into pieces to be read one after the other."""
+    whole = [[piece for row in rows for piece in row.pieces]]
+    if depth > 4 or len(rows) < _COLUMN_ROWS:
+        return whole if rows else []
+    for row in rows:
+        row.segments = _segments(row, height)
+    band = _widest_column_band(rows, height)
+    if band is None:
+        return whole
+    first, last, gutter = band
+    left = [piece for row in rows[first:last] for piece in row.pieces if piece.x0 + piece.x1 < 2 * gutter]
+    right = [piece for row in rows[first:last] for piece in row.pieces if piece.x0 + piece.x1 >= 2 * gutter]
+    return [
+        *_regions(rows[:first], height, depth + 1),
+        *_regions(_rows(left), height, depth + 1),
+        *_regions(_rows(right), height, depth + 1),
+        *_regions(rows[last:], height, depth + 1),
+    ]
+
+
+def _segments(row: Row, height: float) -> list[tuple[float, float, int]]:
+    """Runs of words in a row that only ordinary spaces part: left, right, characters."""
+    segments: list[tuple[float, float, int]] = []
+    for piece in row.pieces:
+        if segments and piece.x0 - segments[-1][1] < _GUTTER * height:
+            left, right, characters = segments[-1]
+            segments[-1] = (left, max(right, piece.x1), characters + len(piece.text) + 1)
+        else:
+            segments.append((piece.x0, piece.x1, len(piece.text)))
+    return segments
+
+
+def _widest_column_band(rows: list[Row], height: float) -> tuple[int, int, float] | None:
+    """The tallest run of rows that one gutter cuts into columns: first row, row after the last, x of the gutter."""
+    left = min(row.segments[0][0] for row in rows)
+    right = max(segment[1] for row in rows for segment in row.segments)
+    best: tuple[int, int, float] | None = None
+    first = 0
+    while first < len(rows):
+        last, gutters = _run(rows, first, left, right, height)
+        for gap in gutters:
+            band = (first, last, (gap[0] + gap[1]) / 2)
+            if (best is None or last - first > best[1] - best[0]) and _are_columns(rows[first:last], band[2]):
+                best = band
+        first = last if last > first + 1 else first + 1
+    return best
+
+
+def _run(
+    rows: list[Row], first: int, left: float, right: float, height: float
+) -> tuple[int, list[tuple[float, float]]]:
+    """Follow the gaps that all rows from `first` on share, until none is left."""
+    shared = _gaps(rows[first], left, right)
+    last = first + 1
+    while last < len(rows):
+        narrower = _intersect(shared, _gaps(rows[last], left, right), _GUTTER * height)
+        inner = [gap for gap in narrower if gap[0] > left and gap[1] < right]
+        if not inner and not _one_sided(rows[first : last + 1], narrower):
+            break
+        shared = narrower
+        last += 1
+    return last, [gap for gap in shared if gap[0] > left and gap[1] < right]
+
+
+def _one_sided(rows: list[Row], gaps: list[tuple[float, float]]) -> bool:
+    return bool(gaps) and len(rows) < _COLUMN_ROWS
+
+
+def _gaps(row: Row, left: float, right: float) -> list[tuple[float, float]]:
+    edges = [left - 1.0, *(x for segment in row.segments for x in segment[:2]), right + 1.0]
+    return [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i + 1] > edges[i]]
+
+
+def _intersect(
+    ours: list[tuple[float, float]], theirs: list[tuple[float, float]], least: float
+) -> list[tuple[float, float]]:
+    both = ((max(a[0], b[0]), min(a[1], b[1])) for a in ours for b in theirs)
+    return [gap for gap in both if gap[1] - gap[0] >= least]
+
+
+def _are_columns(rows: list[Row], gutter: float) -> bool:
+    """Columns of prose, or blocks side by side whose lines do not line up; rows of a table are neither."""
+    if len(rows) < _COLUMN_ROWS:
+        return False
+    lefts = [[s for s in row.segments if s[1] <= gutter] for row in rows]
+    rights = [[s for s in row.segments if s[0] >= gutter] for row in rows]
+    if min(sum(map(bool, lefts)), sum(map(bool, rights))) < 3:
+        return False
+    together = sum(1 for left, right in zip(lefts, rights, strict=True) if left and right)
+    if _is_prose(lefts) and _is_prose(rights):
+        return True
+    return together <= 0.2 * len(rows)
+
+
+def _is_prose(side: list[list[tuple[float, float, int]]]) -> bool:
+    """Most lines are one long run of words that nearly fills the column."""
+    lines = [segments for segments in side if segments]
+    left = min(segments[0][0] for segments in lines)
+    width = max(segments[-1][1] for segments in lines) - left
+    full = [
+        segments
+        for segments in lines
+        if max(s[2] for s in segments) >= _PROSE_CHARACTERS
+        and sum(s[1] - s[0] for s in segments) >= _PROSE_FILL * width
+    ]
+    return len(full) >= 0.5 * len(lines)
+
+
+def _write(blocks: list[list[Row]], height: float) -> Layout:
+    layout = Layout()
+    parts: list[str] = []
+    line = 0
+    for rows in blocks:
+        previous: Row | None = None
+        for row in rows:
+            if parts:
+                parts.append("\n\n" if previous is None or row.y0 - previous.y1 > _BLOCK_GAP * height else "\n")
+            parts.append(_line_text(row, height))
+            layout.pieces.extend(row.pieces)
+            layout.lines.extend([line] * len(row.pieces))
+            line += 1
+            previous = row
+    layout.text = "".join(parts)
+    return layout
+
+
+def _line_text(row: Row, height: float) -> str:
+    words = [row.pieces[0].text]
+    for before, piece in zip(row.pieces, row.pieces[1:], strict=False):
+        words.append(_CELL_BREAK if piece.x0 - before.x1 > _SEGMENT_GAP * height else " ")
+        words.append(piece.text)
+    return "".join(words)

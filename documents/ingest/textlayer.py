@@ -1,0 +1,177 @@
+"""The text layer of a PDF page: words with boxes in reading order, filled fields and notes included."""
+
+import ctypes
+from dataclasses import dataclass
+from pathlib import Path
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from documents.errors import EncryptedFile, UnreadableFile
+from documents.ingest.forms import Mark, add_marks, read_marks
+from documents.ingest.glyphs import Glyphs, Piece, garbled_share, read_glyphs, words_of
+from documents.ingest.layout import arrange
+from llm.content import Origin, PageContent, PageSource, Word
+
+_FEW_CHARACTERS = 60
+_SOME_CHARACTERS = 400
+_GARBLED = 0.25
+_MANY_PATHS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """What the text layer says about a page before it is decided whether that is enough. Units: points."""
+
+    number: int
+    width: float
+    height: float
+    rotation: int
+    pieces: list[Piece]
+    needs_ocr: bool
+
+
+class PdfFile:
+    """An open PDF. Not for threads: pdfium has global state."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises: EncryptedFile, UnreadableFile."""
+        self.path = path
+        self._scratch: pdfium.PdfDocument | None = None
+        self.document = _open(path)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def read_page(self, number: int) -> RawPage:
+        """Read one page's text layer. Units: `number` is 1-based. Raises: UnreadableFile."""
+        page = load_page(self.document, number)
+        try:
+            glyphs = read_glyphs(page)
+            width, height = page.get_size()
+            pieces = [piece for piece in words_of(glyphs) if _is_on_page(piece, width, height)]
+            needs_ocr = _needs_ocr(page, glyphs, pieces)
+            marks = read_marks(page, self.document.formenv)
+            if marks:
+                pieces = add_marks(pieces, marks, self._flattened(number, marks))
+            return RawPage(number, width, height, page.get_rotation(), pieces, needs_ocr)
+        finally:
+            page.close()
+
+    def _flattened(self, number: int, marks: list[Mark]) -> list[Piece]:
+        """Words of the page with all appearances drawn into it; on a second copy, since flattening changes it."""
+        if all(mark.is_tick for mark in marks):
+            return []
+        if self._scratch is None:
+            self._scratch = _open(self.path)
+        page = load_page(self._scratch, number)
+        outcome = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+        page.close()
+        if outcome != raw.FLATTEN_SUCCESS:
+            return []
+        page = load_page(self._scratch, number)
+        try:
+            return words_of(read_glyphs(page))
+        finally:
+            page.close()
+
+    def close(self) -> None:
+        if self._scratch is not None:
+            self._scratch.close()
+        self.document.close()
+
+
+def load_page(document: pdfium.PdfDocument, number: int) -> pdfium.PdfPage:
+    """Raises: UnreadableFile."""
+    try:
+        return document[number - 1]
+    except (pdfium.PdfiumError, IndexError) as error:
+        raise UnreadableFile(f"Page {number} of this file is damaged.") from error
+
+
+def _open(path: Path) -> pdfium.PdfDocument:
+    try:
+        document = pdfium.PdfDocument(path)
+        document.init_forms()
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+            raise EncryptedFile from error
+        raise UnreadableFile from error
+    if len(document) == 0:
+        raise UnreadableFile
+    return document
+
+
+def page_content(page: RawPage, pieces: list[Piece], source: PageSource) -> PageContent:
+    """Arrange words into reading order and turn their boxes into fractions of the page."""
+    layout = arrange(pieces)
+    return PageContent(
+        number=page.number,
+        width=round(page.width, 2),
+        height=round(page.height, 2),
+        text=layout.text,
+        words=tuple(_word(piece, line, page) for piece, line in zip(layout.pieces, layout.lines, strict=True)),
+        source=source,
+        rotation=page.rotation * 90 if page.rotation < 4 else page.rotation,
+    )
+
+
+def _word(piece: Piece, line: int, page: RawPage) -> Word:
+    width, height = page.width or 1.0, page.height or 1.0
+    origin: Origin = "text"
+    if piece.origin == "ocr":
+        origin = "ocr"
+    elif piece.origin == "form":
+        origin = "form"
+    elif piece.origin == "annotation":
+        origin = "annotation"
+    return Word(
+        piece.text,
+        _fraction(piece.x0 / width),
+        _fraction(piece.y0 / height),
+        _fraction(piece.x1 / width),
+        _fraction(piece.y1 / height),
+        round(piece.confidence, 3),
+        line,
+        origin,
+    )
+
+
+def _fraction(value: float) -> float:
+    return round(min(1.0, max(0.0, value)), 5)
+
+
+def _is_on_page(piece: Piece, width: float, height: float) -> bool:
+    x, y = (piece.x0 + piece.x1) / 2, (piece.y0 + piece.y1) / 2
+    return 0 <= x <= width and 0 <= y <= height
+
+
+def _needs_ocr(page: pdfium.PdfPage, glyphs: Glyphs, pieces: list[Piece]) -> bool:
+    """Little or garbled text while pictures fill the page: the words are in the picture."""
+    characters = sum(len(piece.text) for piece in pieces)
+    if characters and garbled_share(glyphs.codes) >= _GARBLED:
+        return True
+    if characters >= _SOME_CHARACTERS:
+        return False
+    images, paths = _drawn(page)
+    if characters < _FEW_CHARACTERS:
+        return images > 0.05 or (characters == 0 and paths >= _MANY_PATHS)
+    return images > 0.6
+
+
+def _drawn(page: pdfium.PdfPage) -> tuple[float, int]:
+    """The share of the page that images cover (at most 1), and how many paths it has."""
+    width, height = page.get_size()
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    area, paths = 0.0, 0
+    for index in range(min(raw.FPDFPage_CountObjects(page), 5_000)):
+        item = raw.FPDFPage_GetObject(page, index)
+        kind = raw.FPDFPageObj_GetType(item)
+        if kind == raw.FPDF_PAGEOBJ_PATH:
+            paths += 1
+        elif kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM) and raw.FPDFPageObj_GetBounds(
+            item, left, bottom, right, top
+        ):
+            share = abs(right.value - left.value) * abs(top.value - bottom.value) / max(1.0, width * height)
+            area += share if kind == raw.FPDF_PAGEOBJ_IMAGE else 0.0
+    return min(1.0, area), paths

@@ -1,0 +1,244 @@
+"""All knobs, read once and typed; a bad value stops the start. Defaults are for development on loopback."""
+
+from pathlib import Path
+
+import environ
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = environ.FileAwareEnv()
+DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data"))).absolute()
+for _file in (BASE_DIR / ".env", DATA_DIR / "env"):
+    if _file.is_file():
+        env.read_env(str(_file))
+
+# --- Django ---------------------------------------------------------------------------------------------------
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="insecure-development-key")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+HTTPS = env.bool("HTTPS", default=False)
+ROOT_URLCONF = "docrouter.urls"
+ASGI_APPLICATION = "docrouter.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+APPEND_SLASH = False
+FORM_RENDERER = "django.forms.renderers.DjangoTemplates"
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "django_htmx",
+    "template_partials",
+    "lucide",
+    "csp",
+    "core",
+    "organizations",
+    "llm",
+    "tags_app",
+    "schemas_app",
+    "prompts_app",
+    "documents",
+    "agent",
+    "docrouter",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "core.logging_context.RequestLogMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "organizations.middleware.ActorMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "core.pages.DomainErrorMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "docrouter.context.shell",
+            ],
+            "builtins": ["django_htmx.templatetags.django_htmx", "lucide.templatetags.lucide"],
+        },
+    }
+]
+
+# --- Stores ---------------------------------------------------------------------------------------------------
+DATABASE_URL = env.str("DATABASE_URL", default="postgresql://postgres@127.0.0.1:5432/docrouter")
+DATABASES = {
+    "default": {
+        **env.db_url_config(DATABASE_URL),
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": False,
+        "OPTIONS": {
+            "pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=16), "timeout": 10},
+        },
+    }
+}
+REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+REDIS_PREFIX = env.str("REDIS_PREFIX", default="docrouter")
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": REDIS_PREFIX,
+    }
+}
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": f"{REDIS_PREFIX}:channels"},
+    }
+}
+FILES_DIR = Path(env.str("FILES_DIR", default=str(DATA_DIR / "files")))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(FILES_DIR)}},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_USE_FINDERS = True
+RENDER_CACHE_DIR = DATA_DIR / "render-cache"
+RENDER_CACHE_BYTES = env.int("RENDER_CACHE_BYTES", default=1024 * 1024 * 1024)
+RENDER_PROCESSES = env.int("RENDER_PROCESSES", default=1)
+
+# --- Celery ---------------------------------------------------------------------------------------------------
+CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": f"{REDIS_PREFIX}:celery:", "visibility_timeout": 3600}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+
+# --- Who ------------------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "organizations.User"
+AUTHENTICATION_BACKENDS = ["organizations.backends.EmailBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "organizations:sign_in"
+LOGIN_REDIRECT_URL = "documents:list"
+LOGOUT_REDIRECT_URL = "organizations:sign_in"
+SIGN_IN_ATTEMPTS = env.int("SIGN_IN_ATTEMPTS", default=10)
+SIGN_IN_LOCK_SECONDS = env.int("SIGN_IN_LOCK_SECONDS", default=300)
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+DEMO = env.bool("DEMO", default=False)
+DEMO_PASSWORD = env.str("DEMO_PASSWORD", default="")
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+RATE_LIMIT_SCALE = env.float("RATE_LIMIT_SCALE", default=1.0)
+
+# --- Documents ------------------------------------------------------------------------------------------------
+MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=100 * 1024 * 1024)
+MAX_UPLOAD_FILES = env.int("MAX_UPLOAD_FILES", default=100)
+MAX_PAGES = env.int("MAX_PAGES", default=2000)
+MAX_IMAGE_PIXELS = env.int("MAX_IMAGE_PIXELS", default=100_000_000)
+PARSE_SECONDS_PER_PAGE = env.int("PARSE_SECONDS_PER_PAGE", default=60)
+PARSE_SECONDS_PER_DOCUMENT = env.int("PARSE_SECONDS_PER_DOCUMENT", default=1800)
+PARSE_MEMORY_BYTES = env.int("PARSE_MEMORY_BYTES", default=2 * 1024 * 1024 * 1024)
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
+RUN_LEASE_SECONDS = env.int("RUN_LEASE_SECONDS", default=30)
+RUN_ATTEMPTS = env.int("RUN_ATTEMPTS", default=3)
+
+# --- Models ---------------------------------------------------------------------------------------------------
+# Every NAME_API_KEY / NAME_API_BASE in the environment is a provider of litellm's by that name.
+MODEL_PROVIDERS = ("openai", "anthropic", "gemini", "mistral", "groq", "xai", "openrouter", "azure")
+MODEL_PROVIDER_KEYS = {
+    name: key for name in MODEL_PROVIDERS if (key := env.str(f"{name.upper()}_API_KEY", default=""))
+}
+MODEL_API_BASES = {name: base for name in MODEL_PROVIDERS if (base := env.str(f"{name.upper()}_API_BASE", default=""))}
+CHAT_MODELS = env.list("CHAT_MODELS", default=[])
+DEFAULT_CHAT_MODEL = env.str("DEFAULT_CHAT_MODEL", default="")
+DEFAULT_EXTRACTION_MODEL = env.str("DEFAULT_EXTRACTION_MODEL", default="")
+MODEL_CONNECT_SECONDS = env.float("MODEL_CONNECT_SECONDS", default=10)
+MODEL_FIRST_CHUNK_SECONDS = env.float("MODEL_FIRST_CHUNK_SECONDS", default=60)
+MODEL_CHUNK_SECONDS = env.float("MODEL_CHUNK_SECONDS", default=60)
+MODEL_RETRIES = env.int("MODEL_RETRIES", default=3)
+MODEL_THINKING_TOKENS = env.int("MODEL_THINKING_TOKENS", default=4096)
+OFFLINE_CHUNK_DELAY_MS = env.int("OFFLINE_CHUNK_DELAY_MS", default=8)
+
+# --- Agent ----------------------------------------------------------------------------------------------------
+AGENT_MAX_ROUNDS = env.int("AGENT_MAX_ROUNDS", default=10)
+AGENT_FOLLOW_UPS = env.int("AGENT_FOLLOW_UPS", default=2)
+AGENT_HISTORY_MESSAGES = env.int("AGENT_HISTORY_MESSAGES", default=20)
+AGENT_HISTORY_TOKENS = env.int("AGENT_HISTORY_TOKENS", default=24_000)
+AGENT_EXCERPT_CHARS = env.int("AGENT_EXCERPT_CHARS", default=8_000)
+AGENT_MENTION_CHARS = env.int("AGENT_MENTION_CHARS", default=8_000)
+AGENT_MAX_MENTIONS = env.int("AGENT_MAX_MENTIONS", default=10)
+AGENT_RESULT_CHARS = env.int("AGENT_RESULT_CHARS", default=12_000)
+AGENT_APPROVAL_TTL = env.int("AGENT_APPROVAL_TTL", default=7 * 24 * 3600)
+AGENT_LEASE_SECONDS = env.int("AGENT_LEASE_SECONDS", default=30)
+AGENT_LEASE_RENEW_SECONDS = env.int("AGENT_LEASE_RENEW_SECONDS", default=10)
+AGENT_MAX_COST_PER_TURN = env.float("AGENT_MAX_COST_PER_TURN", default=1.0)
+AGENT_STREAM_SECONDS = env.int("AGENT_STREAM_SECONDS", default=3600)
+AGENT_NEVER_AUTO_APPROVED = env.list(
+    "AGENT_NEVER_AUTO_APPROVED",
+    default=["delete_document", "delete_schema", "delete_prompt", "delete_tag"],
+)
+
+# --- Security -------------------------------------------------------------------------------------------------
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "no-referrer"
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "SAMEORIGIN"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "connect-src": ["'self'"],
+        "style-src": ["'self'"],
+        "style-src-attr": ["'unsafe-inline'"],
+        "script-src": ["'self'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'self'"],
+    }
+}
+
+# --- API ------------------------------------------------------------------------------------------------------
+REST_FRAMEWORK = {"DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
+
+# --- Logs -----------------------------------------------------------------------------------------------------
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOG_JSON = env.bool("LOG_JSON", default=False)
+LOGGING_CONFIG = "docrouter.logging.configure"
+LOGGING = {"level": LOG_LEVEL, "json": LOG_JSON}

@@ -1,0 +1,22 @@
+"""The settings of the tests: quicker hashing, own prefixes per process, nothing else made easier."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from docrouter.settings import *
+
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
+_RUN = Path(os.environ.get("TEST_DATA_DIR") or tempfile.mkdtemp(prefix="docrouter-tests-"))
+DATA_DIR = _RUN / _WORKER
+FILES_DIR = DATA_DIR / "files"
+RENDER_CACHE_DIR = DATA_DIR / "render-cache"
+STORAGES["default"]["OPTIONS"]["location"] = str(FILES_DIR)  # type: ignore[index]
+REDIS_PREFIX = f"test-{os.environ.get('TEST_REDIS_PREFIX', '')}{_WORKER}"
+CACHES["default"]["KEY_PREFIX"] = REDIS_PREFIX
+CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"{REDIS_PREFIX}:channels"  # type: ignore[index]
+CELERY_BROKER_TRANSPORT_OPTIONS = {**CELERY_BROKER_TRANSPORT_OPTIONS, "global_keyprefix": f"{REDIS_PREFIX}:celery:"}
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+SECRET_KEY = "the tests sign with this"
+OFFLINE_CHUNK_DELAY_MS = 0
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

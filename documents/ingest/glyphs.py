@@ -9,6 +9,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
 
 _DEVICE = 1_000_000
 _HYPHEN = 2  # what pdfium makes of a hyphen at the end of a line
@@ -26,7 +27,8 @@ _BREAKS = frozenset(
         0x3000,
     ]
 )
-_INVISIBLE = frozenset([0x200B, 0x200C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, 0xFEFF])
+_INVISIBLE = frozenset([*range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, 0xFEFF])
+_NO_MEANING = "\ufffd" + "".join(map(chr, range(0xE000, 0xF900)))  # a word of nothing else is an icon
 _GARBLED_RANGES = ((0xE000, 0xF8FF), (0xFFF0, 0xFFFF), (0xF0000, 0x10FFFF))
 
 # The generated bindings check every argument; plain addresses make the two calls per character about four times
@@ -143,15 +145,15 @@ def words_of(glyphs: Glyphs) -> list[Piece]:
     lows = np.minimum.reduceat(box, starts, axis=0)[:, :2].tolist()
     highs = np.maximum.reduceat(box, starts, axis=0)[:, 2:].tolist()
     characters = _characters([codes[i] for i in keep])
+    words = ("".join(characters[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
     return [
-        Piece("".join(characters[start:end]), low[0], low[1], high[0], high[1])
-        for start, end, low, high in zip(starts.tolist(), ends.tolist(), lows, highs, strict=True)
+        Piece(word, low[0], low[1], high[0], high[1])
+        for word, low, high in zip(words, lows, highs, strict=True)
+        if word.strip(_NO_MEANING)
     ]
 
 
-def _word_starts(
-    index: npt.NDArray[np.int64], box: Floats, after_hyphen: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int64]:
+def _word_starts(index: npt.NDArray[np.int64], box: Floats, after_hyphen: npt.NDArray[np.bool_]) -> Numbers:
     height = box[:, 3] - box[:, 1]
     width = box[:, 2] - box[:, 0]
     em = np.maximum(np.maximum(height, width)[1:], np.maximum(height, width)[:-1])

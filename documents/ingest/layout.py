@@ -1,6 +1,7 @@
 """Reading order: words to rows, columns, lines and blocks. Knows geometry only, for text layers and OCR alike."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from documents.ingest.glyphs import Piece
@@ -11,6 +12,7 @@ _COLUMN_ROWS = 5  # fewer rows than this are never taken for columns
 _PROSE_CHARACTERS = 18  # cells of tables are shorter than lines of prose
 _PROSE_FILL = 0.55
 _BLOCK_GAP = 0.75  # more white than this between two lines, in word heights, starts a block
+_NARROW = frozenset("iIjlft1|!.,:;'()[]/")
 _CELL_BREAK = "   "
 
 
@@ -38,17 +40,45 @@ def arrange(pieces: list[Piece]) -> Layout:
     if not pieces:
         return Layout()
     height = median(min(piece.height, piece.width * 3) for piece in pieces)
-    upright = [piece for piece in pieces if not _stands(piece, height)]
-    standing = [piece for piece in pieces if _stands(piece, height)]
+    upright, standing = _part_standing(pieces)
     blocks = [_rows(region) for region in _regions(_rows(upright), height, depth=0)]
-    if standing:
-        blocks.append([Row([piece], piece.y0, piece.y1) for piece in standing])
-    return _write(blocks, height)
+    return _write(blocks + ([standing] if standing else []), height)
 
 
-def _stands(piece: Piece, height: float) -> bool:
-    """Text that runs up or down the page: it would tie all rows beside it together."""
-    return piece.height > 3 * height and piece.height > 2 * piece.width and len(piece.text) > 1
+def _part_standing(pieces: list[Piece]) -> tuple[list[Piece], list[Row]]:
+    """Take out text that runs up or down the page: it would tie all rows beside it together.
+
+    Short words cannot be told by their shape, they go with a standing word that is near in the same strip.
+    Standing words keep the order of the file, which is the order in which they were written.
+    """
+    rows: list[Row] = []
+    for piece in pieces:
+        if len(piece.text) >= 3 and piece.height > 1.8 * piece.width and not _NARROW.issuperset(piece.text):
+            if rows and _in_strip(rows[-1], piece):
+                rows[-1].pieces.append(piece)
+                rows[-1].y0, rows[-1].y1 = min(rows[-1].y0, piece.y0), max(rows[-1].y1, piece.y1)
+            else:
+                rows.append(Row([piece], piece.y0, piece.y1))
+    if not rows:
+        return pieces, []
+    upright: list[Piece] = []
+    taken = {id(piece) for row in rows for piece in row.pieces}
+    for piece in pieces:
+        row = next((row for row in rows if len(piece.text) < 3 and _in_strip(row, piece)), None)
+        if row is not None:
+            row.pieces.append(piece)
+        elif id(piece) not in taken:
+            upright.append(piece)
+    order = {id(piece): number for number, piece in enumerate(pieces)}
+    for row in rows:
+        row.pieces.sort(key=lambda piece: order[id(piece)])
+    return upright, rows
+
+
+def _in_strip(row: Row, piece: Piece) -> bool:
+    first = row.pieces[0]
+    near = max(piece.y0 - row.y1, row.y0 - piece.y1) < 1.5 * first.width
+    return near and piece.x0 >= first.x0 - 2 and piece.x1 <= first.x1 + 2
 
 
 def _rows(pieces: list[Piece]) -> list[Row]:
@@ -121,8 +151,8 @@ def _widest_column_band(rows: list[Row], height: float) -> tuple[int, int, float
     while first < len(rows):
         last, gutters = _run(rows, first, left, right, height)
         for gap in gutters:
-            band = (first, last, (gap[0] + gap[1]) / 2)
-            if (best is None or last - first > best[1] - best[0]) and _are_columns(rows[first:last], band[2]):
+            band = _columns(rows, first, last, (gap[0] + gap[1]) / 2)
+            if band is not None and (best is None or band[1] - band[0] > best[1] - best[0]):
                 best = band
         first = last if last > first + 1 else first + 1
     return best
@@ -160,18 +190,46 @@ def _intersect(
     return [gap for gap in both if gap[1] - gap[0] >= least]
 
 
-def _are_columns(rows: list[Row], gutter: float) -> bool:
+def _columns(rows: list[Row], first: int, last: int, gutter: float) -> tuple[int, int, float] | None:
     """Columns of prose, or blocks side by side whose lines do not line up; rows of a table are neither."""
-    if len(rows) < _COLUMN_ROWS:
-        return False
-    lefts = [[s for s in row.segments if s[1] <= gutter] for row in rows]
-    rights = [[s for s in row.segments if s[0] >= gutter] for row in rows]
-    if min(sum(map(bool, lefts)), sum(map(bool, rights))) < 3:
-        return False
-    together = sum(1 for left, right in zip(lefts, rights, strict=True) if left and right)
+    lefts = [[s for s in row.segments if s[1] <= gutter] for row in rows[first:last]]
+    rights = [[s for s in row.segments if s[0] >= gutter] for row in rows[first:last]]
+    if last - first < _COLUMN_ROWS or min(sum(map(bool, lefts)), sum(map(bool, rights))) < 3:
+        return None
     if _is_prose(lefts) and _is_prose(rights):
-        return True
-    return together <= 0.2 * len(rows)
+        return _trim(lefts, rights, first, gutter)
+    together = sum(1 for left, right in zip(lefts, rights, strict=True) if left and right)
+    if together > 0.2 * (last - first):
+        return None
+    solid = _is_solid(rows[first:last], lefts) and _is_solid(rows[first:last], rights)
+    return (first, last, gutter) if solid else None
+
+
+def _trim(
+    lefts: list[list[tuple[float, float, int]]],
+    rights: list[list[tuple[float, float, int]]],
+    first: int,
+    gutter: float,
+) -> tuple[int, int, float] | None:
+    """Leave rows of short words above and below (headings, page numbers, signature lines) out of the columns."""
+    start, end = 0, len(lefts)
+
+    def is_long(row: int) -> bool:
+        return any(s[2] >= 1.5 * _PROSE_CHARACTERS for s in lefts[row] + rights[row])
+
+    while start < end and lefts[start] and not is_long(start):
+        start += 1
+    while end > start and lefts[end - 1] and rights[end - 1] and not is_long(end - 1):
+        end -= 1
+    return (first + start, first + end, gutter) if end - start >= _COLUMN_ROWS else None
+
+
+def _is_solid(rows: list[Row], side: list[list[tuple[float, float, int]]]) -> bool:
+    """A block of text: one run of words in each line, lines close together."""
+    lines = [row for row, segments in zip(rows, side, strict=True) if segments]
+    single = sum(1 for segments in side if len(segments) == 1)
+    close = sum(1 for above, below in pairwise(lines) if below.y0 - above.y1 < below.y1 - below.y0)
+    return single >= 0.8 * len(lines) and close >= 0.7 * (len(lines) - 1)
 
 
 def _is_prose(side: list[list[tuple[float, float, int]]]) -> bool:
@@ -208,7 +266,7 @@ def _write(blocks: list[list[Row]], height: float) -> Layout:
 
 def _line_text(row: Row, height: float) -> str:
     words = [row.pieces[0].text]
-    for before, piece in zip(row.pieces, row.pieces[1:], strict=False):
+    for before, piece in pairwise(row.pieces):
         words.append(_CELL_BREAK if piece.x0 - before.x1 > _SEGMENT_GAP * height else " ")
         words.append(piece.text)
     return "".join(words)

@@ -1,0 +1,68 @@
+"""The cast: alice (admin) and bob (member) of one organization, charlie of another, and nobody."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from organizations.actor import Actor
+from organizations.models import Organization, User
+from organizations.selectors import actor_for
+from organizations.services import add_member, create_organization, create_user
+
+PASSWORD = "a long enough secret"
+
+
+@dataclass(frozen=True)
+class Person:
+    """One of the cast: the user, the organization, the actor through the page door."""
+
+    user: User
+    organization: Organization
+    actor: Actor
+
+    def client(self) -> Client:
+        """A browser in which this person is signed in."""
+        client = Client()
+        client.force_login(self.user)
+        return client
+
+
+def make_person(email: str, *, organization: Organization | None = None) -> Person:
+    """A member of `organization`, or the admin of a new one."""
+    user = create_user(email=email, password=PASSWORD, name=email.split("@")[0].capitalize())
+    if organization is None:
+        organization = create_organization(name=f"{user.name}'s organization", owner=user)
+    else:
+        add_member(organization=organization, user=user)
+    return Person(user, organization, actor_for(user=user, organization_id=organization.id, via="page"))
+
+
+@pytest.fixture
+def alice(db: None) -> Person:
+    return make_person("alice@example.com")
+
+
+@pytest.fixture
+def bob(alice: Person) -> Person:
+    return make_person("bob@example.com", organization=alice.organization)
+
+
+@pytest.fixture
+def charlie(db: None) -> Person:
+    return make_person("charlie@example.com")
+
+
+@pytest.fixture
+def nobody() -> Client:
+    return Client()
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Counters and rendered things of one test never reach the next (only where the database is used at all)."""
+    yield
+    if {"db", "transactional_db"} & set(request.fixturenames):
+        cache.clear()

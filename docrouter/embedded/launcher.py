@@ -41,6 +41,12 @@ class Embedded:
         return {name: service.url for name, service in self._running.items()} | self._extra
 
     @property
+    def identity(self) -> str:
+        """What changes when the built-in database is made anew; empty when the database is somebody else's."""
+        database = self._running.get("DATABASE_URL")
+        return database.identity if isinstance(database, Postgres) else ""
+
+    @property
     def pids(self) -> dict[str, int]:
         return {service.name: service.pid for service in self._running.values()}
 

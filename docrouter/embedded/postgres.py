@@ -45,6 +45,11 @@ class Postgres:
         return f"postgresql://postgres:{self._password}@127.0.0.1:{self._port}/{DATABASE}"
 
     @property
+    def identity(self) -> str:
+        """The cluster's own name: when it was made, as a file in it says."""
+        return str((self._folder / "PG_VERSION").stat().st_mtime_ns)
+
+    @property
     def pid(self) -> int:
         return self._process.pid if self._process else 0
 

@@ -1,0 +1,1 @@
+"""The conversation: what the person wants, what was done so far, which tool call or sentence comes next."""

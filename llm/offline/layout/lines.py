@@ -1,0 +1,128 @@
+"""Words to lines and cells."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from llm.content import DocumentContent, PageContent
+from llm.offline.layout.model import Cell, Line, Token
+
+GAP = 1.05
+"""Units: line heights. A wider gap between two words of a line starts a new cell."""
+
+CHECKED = frozenset("☒☑✓✔✗✘⊠")
+UNCHECKED = frozenset("☐□❏▢")
+_BOX = re.compile(r"^([☒☑⊠☐□❏▢])(?=\S)")
+_INVISIBLE = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def read_lines(document: DocumentContent) -> list[Line]:
+    """The lines of all pages, numbered through."""
+    lines: list[Line] = []
+    count = 0
+    for page in document.pages:
+        tokens = _without_margins(_tokens(page, count), page)
+        count += len(page.words) * 2 + 1
+        lines.extend(page_lines(tokens, first=len(lines)))
+    return lines
+
+
+def page_lines(tokens: Sequence[Token], *, first: int = 0) -> list[Line]:
+    """Group the tokens of one page into lines, top to bottom."""
+    groups = sorted(_groups(tokens), key=lambda group: median(token.middle for token in group))
+    lines = []
+    for offset, group in enumerate(groups):
+        index = first + offset
+        cells = tuple(Cell.of(run, index) for run in _runs(sorted(group, key=lambda token: token.x0)))
+        lines.append(Line(cells=cells, page=group[0].page, index=index))
+    return lines
+
+
+def _tokens(page: PageContent, first: int) -> list[Token]:
+    width, height = page.width or 1.0, page.height or 1.0
+    found: list[Token] = []
+    if not page.words:
+        return _tokens_of_text(page, first)
+    for word in page.words:
+        for text in _parts(_clean(word.text)):
+            box = (word.x0 * width, word.y0 * height, word.x1 * width, word.y1 * height)
+            found.append(Token(text, first + len(found), page.number, *box, origin=word.origin))
+    return found
+
+
+def _tokens_of_text(page: PageContent, first: int) -> list[Token]:
+    """A page without words but with text (plain text formats): a monospaced grid stands in for the boxes."""
+    found: list[Token] = []
+    for row, line in enumerate(page.text.splitlines()):
+        for match in re.finditer(r"\S+", _clean(line)):
+            x0, x1 = match.start() * 6.0, match.end() * 6.0
+            found.append(Token(match.group(), first + len(found), page.number, x0, row * 12.0, x1, row * 12.0 + 9.0))
+    return found
+
+
+def _clean(text: str) -> str:
+    visible = _INVISIBLE.sub("", text.replace("\u00a0", " ").replace("\u202f", " "))
+    return visible.encode("utf-8", "ignore").decode("utf-8").strip()
+
+
+def _parts(text: str) -> list[str]:
+    """A word; a check box that is glued to a word stands alone."""
+    if not text:
+        return []
+    match = _BOX.match(text)
+    return [match.group(1), text[1:]] if match else [text]
+
+
+def _without_margins(tokens: list[Token], page: PageContent) -> list[Token]:
+    """Leave out text that runs up the margin: many tiny words in a narrow strip at the edge."""
+    width = page.width or 1.0
+    strips: dict[str, list[Token]] = defaultdict(list)
+    for token in tokens:
+        if token.x1 < 0.09 * width:
+            strips["left"].append(token)
+        elif token.x0 > 0.93 * width:
+            strips["right"].append(token)
+    dropped: set[int] = set()
+    for strip in strips.values():
+        tiny = [token for token in strip if len(token.text) <= 2 and token.text.isalpha()]
+        if len(tiny) >= 8 and len(tiny) >= 0.6 * len(strip):
+            dropped |= {token.index for token in tiny} | {token.index for token in strip if len(token.text) == 1}
+    return [token for token in tokens if token.index not in dropped]
+
+
+def _groups(tokens: Sequence[Token]) -> list[list[Token]]:
+    groups: list[list[Token]] = []
+    centers: list[float] = []
+    for token in sorted(tokens, key=lambda token: (token.middle, token.x0)):
+        place = _group_for(token, groups, centers)
+        if place is None:
+            groups.append([token])
+            centers.append(token.middle)
+        else:
+            groups[place].append(token)
+    return groups
+
+
+def _group_for(token: Token, groups: list[list[Token]], centers: list[float]) -> int | None:
+    for place in range(len(groups) - 1, max(-1, len(groups) - 8), -1):
+        smaller = min(token.height, groups[place][0].height)
+        if abs(centers[place] - token.middle) < 0.45 * max(smaller, 1e-6):
+            return place
+    return None
+
+
+def _runs(tokens: Iterable[Token]) -> list[list[Token]]:
+    runs: list[list[Token]] = []
+    for token in tokens:
+        last = runs[-1][-1] if runs else None
+        if last is None or token.x0 - last.x1 > GAP * max(last.height, token.height) or _is_box(token, last):
+            runs.append([token])
+        else:
+            runs[-1].append(token)
+    return runs
+
+
+def _is_box(token: Token, last: Token) -> bool:
+    """A check box begins a cell; so does the word after a form's value."""
+    return token.text in CHECKED or token.text in UNCHECKED or (token.origin == "form") != (last.origin == "form")

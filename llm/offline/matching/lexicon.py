@@ -1,0 +1,161 @@
+"""The business vocabulary: concepts, their labels on paper in several languages, their names in schemas."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from llm.offline.matching.words import words_of, words_of_name
+
+_DATA = Path(__file__).with_name("data")
+LANGUAGES = ("en", "de", "fr", "nl")
+_WEAK = frozenset(
+    "number no nr n° nummer reference ref referentie date datum total totaal summe from to time no vom le contact # order "
+    "bestellung order paid client customer kunde net netto tax code project contract terms tva btw ust vat mwst receipt "
+    "beleg bon port notes note text due re bank item line deposit balance credit debit value patient car dated livraison "
+    "solde regle regelement compte projekt konto zeit ende debut fin periode kontakt versand zeitraum vendeur".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A thing that documents say. `kind` is what its values look like; `column` marks what stands in tables."""
+
+    name: str
+    kind: str
+    names: tuple[str, ...]
+    about: str
+    column: bool = False
+    instead: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseHit:
+    """A label phrase in a list of words. `weight` is below 1 for words that mean many things."""
+
+    concepts: tuple[str, ...]
+    start: int
+    end: int
+    weight: float
+    languages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of document: what it is called, its titles on paper, the fields that it usually has."""
+
+    key: str
+    name: str
+    titles: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+def _load(name: str) -> Any:
+    return json.loads((_DATA / name).read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def concepts() -> dict[str, Concept]:
+    """All concepts by name."""
+    return {
+        name: Concept(
+            name, entry["kind"], tuple(entry["names"]), entry["about"], entry.get("column", False), tuple(entry.get("instead", ()))
+        )
+        for name, entry in _load("concepts.json").items()
+    }
+
+
+@lru_cache(maxsize=1)
+def kinds() -> tuple[Kind, ...]:
+    """All kinds of documents, the most telling first."""
+    return tuple(
+        Kind(key, entry["name"], tuple(entry["titles"]), tuple(entry["fields"])) for key, entry in _load("kinds.json").items()
+    )
+
+
+@lru_cache(maxsize=1)
+def labels() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Per language, per concept: the phrases that name it on paper."""
+    return {code: {name: tuple(found) for name, found in _load(f"labels_{code}.json").items()} for code in LANGUAGES}
+
+
+@lru_cache(maxsize=2)
+def _phrases(columns: bool) -> dict[str, dict[tuple[str, ...], tuple[set[str], set[str]]]]:
+    """By first word: phrase words → (concepts, languages)."""
+    table: dict[str, dict[tuple[str, ...], tuple[set[str], set[str]]]] = {}
+    for code, by_concept in labels().items():
+        for name, found in by_concept.items():
+            if concepts()[name].column != columns:
+                continue
+            for phrase in found:
+                words = words_of(phrase)
+                held = table.setdefault(words[0], {}).setdefault(words, (set(), set()))
+                held[0].add(name)
+                held[1].add(code)
+    return table
+
+
+def find_phrases(words: Sequence[str], *, columns: bool = False) -> list[PhraseHit]:
+    """The label phrases among `words`; a phrase inside a longer one does not count."""
+    hits: list[PhraseHit] = []
+    reach = 0
+    table = _phrases(columns)
+    for start, word in enumerate(words):
+        fitting = [p for p in table.get(word, ()) if tuple(words[start : start + len(p)]) == p]
+        if not fitting:
+            continue
+        phrase = max(fitting, key=len)
+        end = start + len(phrase)
+        if end > reach:
+            found, languages = table[word][phrase]
+            weight = 0.72 if len(phrase) == 1 and word in _WEAK else 1.0
+            hits.append(PhraseHit(tuple(sorted(found)), start, end, weight, tuple(sorted(languages))))
+            reach = end
+    return hits
+
+
+@lru_cache(maxsize=2)
+def _names(columns: bool) -> dict[tuple[str, ...], str]:
+    """Property name words → concept; names given for a concept win over labels on paper."""
+    table: dict[tuple[str, ...], str] = {}
+    ordered = [concept for concept in concepts().values() if concept.column == columns]
+    for concept in ordered:
+        table.setdefault(words_of_name(concept.name), concept.name)
+    for concept in ordered:
+        for name in concept.names:
+            table.setdefault(words_of(name), concept.name)
+    for code in LANGUAGES:
+        for concept in ordered:
+            for phrase in labels()[code].get(concept.name, ()):
+                table.setdefault(words_of(phrase), concept.name)
+    return table
+
+
+def concept_of(words: Sequence[str], *, columns: bool = False) -> Concept | None:
+    """The concept that a property's words name: all of them, else their longest tail of two words or more."""
+    table = _names(columns)
+    for start in range(max(1, len(words) - 1)):
+        name = table.get(tuple(words[start:]))
+        if name is not None:
+            return concepts()[name]
+    joined = "".join(words)
+    return next((concepts()[name] for key, name in table.items() if len(words) > 1 and "".join(key) == joined), None)
+
+
+def language_of(text: str) -> str:
+    """The language of a text by its commonest words; English when nothing speaks for another."""
+    counts = dict.fromkeys(LANGUAGES, 0)
+    for word in words_of(text):
+        for code, signs in _SIGNS.items():
+            counts[code] += word in signs
+    return max(LANGUAGES, key=lambda code: counts[code])
+
+
+_SIGNS = {
+    "en": frozenset("the of and to your for invoice date number total please due from with by is amount payment name".split()),
+    "de": frozenset("der die und von das mit bitte rechnung datum menge netto summe ust mwst nr gesamt bis zum zzgl preis".split()),
+    "fr": frozenset("de la le du les des et facture date tva ttc ht montant client pour votre prix avoir quantite total".split()),
+    "nl": frozenset("de het van een en btw factuur datum aantal totaal bedrag op uw te voor omschrijving prijs klant".split()),
+}

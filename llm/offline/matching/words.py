@@ -1,0 +1,79 @@
+"""Words of labels and of property names, and how alike two of them are."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from llm.offline.typing.folding import fold
+
+_WORD = re.compile(r"n°|[#%]|[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d{3,})|(?<=\d)(?=[A-Z][a-z])")
+STOP = frozenset(
+    "the a an of and or for to in on by with your our as is if any see this der die das des dem den und oder fur von zu zur "
+    "zum im am le la les l d de du des et ou pour sur votre notre en het een van voor en of uw onze optional instructions".split()
+)
+
+
+@lru_cache(maxsize=32768)
+def words_of(text: str) -> tuple[str, ...]:
+    """The folded words of a label."""
+    return tuple(_WORD.findall(fold(text)))
+
+
+@lru_cache(maxsize=4096)
+def words_of_name(name: str) -> tuple[str, ...]:
+    """The words of a property name: snake_case, camelCase, PascalCase or plain."""
+    return words_of(" ".join(_CAMEL.split(name.replace("_", " ").replace("-", " ").replace(".", " "))))
+
+
+def content_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Words that carry meaning; all of them when none does."""
+    kept = tuple(word for word in words if word not in STOP)
+    return kept or tuple(words)
+
+
+@lru_cache(maxsize=65536)
+def word_likeness(a: str, b: str) -> float:
+    """1 for equal words, less for plural, prefix or one letter's difference, 0 for different ones."""
+    if a == b:
+        return 1.0
+    short, long = sorted((a, b), key=len)
+    if len(short) >= 3 and long in {short + "s", short + "es", short + "e", short + "n"}:
+        return 0.95
+    if len(short) >= 4 and long.startswith(short):
+        return 0.85
+    if len(short) >= 6 and len(long) - len(short) <= 1 and _one_edit(short, long):
+        return 0.85
+    return 0.0
+
+
+def _one_edit(short: str, long: str) -> bool:
+    at = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
+    return short[at + 1 :] == long[at + 1 :] if len(short) == len(long) else short[at:] == long[at + 1 :]
+
+
+def likeness(target: Sequence[str], label: Sequence[str]) -> float:
+    """How well `label` names `target`: most of the target's words must be there; words beside them cost little."""
+    target, label = content_words(target), content_words(label)
+    if not target or not label or len(label) > 30:
+        return 0.0
+    if "".join(target) == "".join(label):
+        return 1.0
+    total, matched = 0.0, set()
+    for word in target:
+        score, places = _best_place(word, label)
+        total += score
+        matched.update(places)
+    recall = total / len(target)
+    return recall * (0.6 + 0.4 * len(matched) / len(label))
+
+
+def _best_place(word: str, label: Sequence[str]) -> tuple[float, tuple[int, ...]]:
+    best, place = max(((word_likeness(word, other), at) for at, other in enumerate(label)), default=(0.0, 0))
+    if best > 0:
+        return best, (place,)
+    if 2 <= len(word) <= 5 and word.isalpha():
+        for start in range(len(label) - len(word) + 1):
+            if all(label[start + i].startswith(letter) for i, letter in enumerate(word)):
+                return 0.95, tuple(range(start, start + len(word)))
+    return 0.0, ()

@@ -47,10 +47,10 @@ class Supervisor:
             signal.signal(signum, self._on_signal)
         listener: socket.socket | None = None
         try:
-            env = self._start_services()
+            self._start_services()
             listener = address.listen(self._knobs.host, self._knobs.port, say)
             url = address.url_of(listener, self._knobs.host)
-            self._start_application(env, listener)
+            self._start_application(listener)
             self._wait_ready(listener)
             self._greet(url)
             self._watch()
@@ -63,7 +63,7 @@ class Supervisor:
             self._stop(listener)
         return 0
 
-    def _on_signal(self, signum: int, frame: object) -> None:
+    def _on_signal(self, *_: object) -> None:
         self._signals += 1
         with contextlib.suppress(OSError):
             self._wake.send(b"x")
@@ -77,8 +77,8 @@ class Supervisor:
         if self._signals:
             raise StoppedError
 
-    def _start_services(self) -> dict[str, str]:
-        """Start what the environment does not name; return the environment of our processes."""
+    def _start_services(self) -> None:
+        """Start what the environment does not name, and make the database ready for our processes."""
         started = self._embedded.start()
         own = {"DATA_DIR": str(self._knobs.data_dir), "DEMO": str(int(self._knobs.demo))}
         if not (self._environ.get("SECRET_KEY") or self._environ.get("SECRET_KEY_FILE")):
@@ -91,7 +91,6 @@ class Supervisor:
         self._children = Children(self._knobs.data_dir, env, say)
         self._children.end_leftovers()
         self._prepare(env)
-        return env
 
     def _prepare(self, env: Mapping[str, str]) -> None:
         """Migrate and make the demo, unless the very same was done before on this built-in database."""
@@ -114,7 +113,7 @@ class Supervisor:
         files.write_private(stamp, wanted)
 
     def _prepared_state(self) -> str:
-        """A fingerprint of the migrations, of the cluster (its password is made with it) and of the demo's knobs."""
+        """A fingerprint of the migrations, of the cluster and of the demo's knobs."""
         digest = hashlib.sha256()
         for path in sorted(ROOT.glob("*/migrations/*.py")):
             digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
@@ -123,7 +122,7 @@ class Supervisor:
         digest.update(json.dumps(state).encode())
         return digest.hexdigest()
 
-    def _start_application(self, env: Mapping[str, str], listener: socket.socket) -> None:
+    def _start_application(self, listener: socket.socket) -> None:
         children = self._started_children()
         for number in range(1, self._knobs.web_processes + 1):
             children.start(programs.web(number, listener.fileno()))

@@ -12,7 +12,7 @@ from docrouter.demo import ensure_demo
 class Command(BaseCommand):
     help = "Migrate, and make the demo organization when DEMO is on."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_: Any, **__: Any) -> None:
         call_command("migrate", verbosity=1, interactive=False)
         if settings.DEMO:
             ensure_demo()

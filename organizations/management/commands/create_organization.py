@@ -16,7 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True)
         parser.add_argument("--owner", required=True, metavar="EMAIL")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_: Any, **options: Any) -> None:
         try:
             owner = selectors.get_user_by_email(email=options["owner"])
             organization = services.create_organization(name=options["name"], owner=owner)

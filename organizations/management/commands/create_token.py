@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="command line")
         parser.add_argument("--days", type=int, default=0, help="0: never ends")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_: Any, **options: Any) -> None:
         wanted = options["organization"]
         try:
             _, token = services.create_token(

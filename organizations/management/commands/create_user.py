@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="")
         parser.add_argument("--admin", action="store_true", help="administrator of the whole deployment")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_: Any, **options: Any) -> None:
         try:
             user = services.create_user(
                 email=options["email"],

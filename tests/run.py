@@ -1,0 +1,133 @@
+"""`python -m tests.run fast|slow|check|fix|bench`: what `make` calls, with PostgreSQL and Valkey of its own."""
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from docrouter.embedded import services
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / ".venv" / "bin"
+DATA_DIR = ROOT / ".data" / "test"
+PYTHON = sys.executable
+LOUD = "!" * 100
+NO_TESTS = 5
+
+Check = tuple[str, list[str], dict[str, str]]
+
+
+def tool(name: str) -> str:
+    """The tool beside this interpreter, wherever the virtual environment is."""
+    return str(Path(sys.executable).with_name(name))
+
+
+def checks() -> list[Check]:
+    production = {
+        "SECRET_KEY": secrets.token_urlsafe(64),
+        "ALLOWED_HOSTS": "docrouter.example.com",
+        "HTTPS": "1",
+        "DEBUG": "0",
+        "DEMO": "0",
+    }
+    return [
+        ("format", [tool("ruff"), "format", "--check", "--quiet", "."], {}),
+        ("lint", [tool("ruff"), "check", "--quiet", "."], {}),
+        ("imports", [tool("lint-imports"), "--no-timing"], {}),
+        ("templates", [tool("djlint"), "--check", "--lint", "--quiet", "templates"], {}),
+        ("types", [tool("mypy"), "--no-error-summary", "."], {}),
+        ("migrations", [PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"], {}),
+        ("production", [PYTHON, "manage.py", "check", "--deploy", "--fail-level", "WARNING"], production),
+    ]
+
+
+def pytest(*arguments: str) -> list[str]:
+    return [PYTHON, "-m", "pytest", "-q", *arguments]
+
+
+class Report:
+    """Runs one thing after the other, never stops at the first failure, tells all at the end."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self._env = env
+        self._failed: list[str] = []
+        self.notes: list[str] = []
+
+    def run(
+        self, name: str, command: Sequence[str], extra: dict[str, str] | None = None, fine: Sequence[int] = (0,)
+    ) -> None:
+        print(f"--- {name}", flush=True)
+        started = time.monotonic()
+        done = subprocess.run(command, cwd=ROOT, env=self._env | (extra or {}), stdin=subprocess.DEVNULL, check=False)
+        word = "ok" if done.returncode in fine else f"FAILED ({done.returncode})"
+        print(f"--- {name}: {word}, {time.monotonic() - started:.0f} s", flush=True)
+        if done.returncode not in fine:
+            self._failed.append(name)
+
+    def close(self) -> int:
+        for note in self.notes:
+            print(f"{LOUD}\n{note}\n{LOUD}")
+        print(f"FAILED: {', '.join(self._failed)}" if self._failed else "All is well.")
+        return 1 if self._failed else 0
+
+
+def has_chromium() -> bool:
+    """Look for a browser; root installs Debian's."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    if not any(map(shutil.which, names)) and os.geteuid() == 0 and shutil.which("apt-get"):
+        print("--- installing Debian's chromium", flush=True)
+        env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
+            subprocess.run(["apt-get", *command], env=env, stdin=subprocess.DEVNULL, check=False)
+    return any(map(shutil.which, names))
+
+
+def fast(report: Report) -> None:
+    check(report)
+    report.run("fast tests", pytest("-n", "2"))
+    if has_chromium():
+        report.run("browser journeys", pytest("-m", "browser and not slow"), fine=(0, NO_TESTS))
+    else:
+        report.notes.append("BROWSER JOURNEYS DID NOT RUN: no chromium here. apt-get install chromium")
+
+
+def slow(report: Report) -> None:
+    report.run("slow tests", pytest("-n", "2", "-m", "slow"))
+
+
+def check(report: Report) -> None:
+    for name, command, extra in checks():
+        report.run(name, command, extra)
+
+
+def fix(report: Report) -> None:
+    report.run("format", [tool("ruff"), "format", "."])
+    report.run("lint", [tool("ruff"), "check", "--fix", "."])
+    report.run("templates", [tool("djlint"), "--reformat", "--quiet", "templates"], fine=(0, 1))
+
+
+def bench(report: Report) -> None:
+    for path in sorted((ROOT / "bench").glob("[a-z]*.py")):
+        if path.name != "startup.py":
+            report.run(path.stem, [PYTHON, "-m", f"bench.{path.stem}"])
+
+
+JOBS: dict[str, Callable[[Report], None]] = {"fast": fast, "slow": slow, "check": check, "fix": fix, "bench": bench}
+
+
+def main() -> int:
+    job = JOBS[sys.argv[1]]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with services(DATA_DIR, durable=False) as env:
+        report = Report(os.environ | env | {"DATA_DIR": str(DATA_DIR), "PYTHONUNBUFFERED": "1"})
+        job(report)
+        return report.close()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

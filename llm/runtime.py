@@ -1,0 +1,80 @@
+"""litellm in this process: imported once, in a thread, before anybody needs it.
+
+`start_warming()` belongs where a process starts (web, worker); `is_warm()` is for the readiness check. litellm is the
+one lazy import of the house: it takes seconds and 160 MB, which processes that call no model never pay.
+"""
+
+import asyncio
+import importlib
+import logging
+import os
+import threading
+import warnings
+from typing import Any
+
+import structlog
+
+from llm.offline_provider import registration
+
+log = structlog.get_logger(__name__)
+
+# Checked before litellm is imported: no price list from the network, no .env of whatever folder we are in.
+_ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+
+_lock = threading.Lock()
+_warm = threading.Event()
+_litellm: Any = None
+
+
+def start_warming() -> None:
+    """Begin to import litellm in a thread. Returns at once; may be called again."""
+    if not _warm.is_set():
+        threading.Thread(target=warm, name="litellm-import", daemon=True).start()
+
+
+def is_warm() -> bool:
+    return _warm.is_set()
+
+
+def warm() -> None:
+    """Import litellm and set it up: quiet, local, with our offline model. Takes seconds, but only once."""
+    global _litellm
+    with _lock:
+        if _warm.is_set():
+            return
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = importlib.import_module("litellm")
+            _set_up(module)
+        _litellm = module
+        _warm.set()
+    log.info("litellm.imported", version=getattr(module, "__version__", None))
+
+
+async def litellm() -> Any:
+    """The imported module. Waits without a thread of its own while another one still imports it."""
+    if not _warm.is_set():
+        start_warming()
+        while not _warm.is_set():  # noqa: ASYNC110 — a thread sets it; an asyncio event per loop would be more machinery
+            await asyncio.sleep(0.05)
+    return _litellm
+
+
+def _set_up(module: Any) -> None:
+    module.suppress_debug_info = True
+    module.turn_off_message_logging = True
+    module.drop_params = False
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.addHandler(logging.NullHandler())
+        logger.propagate = False
+        logger.setLevel(logging.CRITICAL + 1)
+    module.custom_provider_map = [registration(module)]
+    module.utils.custom_llm_setup()
+    # Its pydantic models are built on first use, which costs about a second: not in somebody's request.
+    module.ModelResponse()
+    module.ModelResponseStream()

@@ -97,3 +97,30 @@ class ParserCrashed(Invalid):
 class ParserBusy(Unavailable):
     code = "parser_busy"
     detail = "All page readers are busy. Try again in a moment."
+
+
+class ExtractionNotFound(NotFound):
+    code = "extraction_not_found"
+    detail = "There is no extraction of this document with this prompt yet."
+
+
+class ExtractionActive(Conflict):
+    code = "extraction_active"
+    detail = "This prompt is running on this document already."
+
+
+class ExtractionFailed(Unavailable):
+    """The model answered, but not with data. `retryable` is always true: another try may work."""
+
+    code = "extraction_failed"
+    detail = "The model did not answer with data. Try again, or choose another model."
+
+
+class ExtractionStale(Conflict):
+    code = "extraction_stale"
+    detail = "Somebody changed this result in the meantime. Nothing of yours was saved: look at the new values first."
+
+
+class FieldInvalid(Invalid):
+    code = "field_invalid"
+    detail = "This value does not fit the field."

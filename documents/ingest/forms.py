@@ -7,7 +7,11 @@ import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from documents.ingest.glyphs import Floats, Piece, display_matrix, map_boxes
+from documents.ingest.glyphs import Floats, display_matrix, map_boxes
+from documents.ingest.pieces import Piece
+from llm.content import Origin
+
+Found = tuple[list[float], Origin, str, bool]
 
 CHECKED, UNCHECKED = "☒", "☐"
 _HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
@@ -25,7 +29,7 @@ class Mark:
     y0: float
     x1: float
     y1: float
-    origin: str
+    origin: Origin
     value: str = ""
     is_tick: bool = False
 
@@ -37,7 +41,7 @@ class Mark:
 def read_marks(page: pdfium.PdfPage, form: pdfium.PdfFormEnv | None) -> list[Mark]:
     """List the visible fields and annotations of a page."""
     count = raw.FPDFPage_GetAnnotCount(page)
-    found: list[tuple[list[float], str, str, bool]] = []
+    found: list[Found] = []
     for index in range(max(0, count)):
         annotation = raw.FPDFPage_GetAnnot(page, index)
         if not annotation:
@@ -52,11 +56,12 @@ def read_marks(page: pdfium.PdfPage, form: pdfium.PdfFormEnv | None) -> list[Mar
         return []
     boxes: Floats = map_boxes(np.array([mark[0] for mark in found]), display_matrix(page))
     return [
-        Mark(*box, origin, value, tick) for box, (_, origin, value, tick) in zip(boxes.tolist(), found, strict=True)
+        Mark(box[0], box[1], box[2], box[3], origin, value, tick)
+        for box, (_, origin, value, tick) in zip(boxes.tolist(), found, strict=True)
     ]
 
 
-def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> tuple[list[float], str, str, bool] | None:
+def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> Found | None:
     if raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
         return None
     rectangle = raw.FS_RECTF()
@@ -71,9 +76,7 @@ def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> tuple[list
     return _read_field(annotation, form, box)
 
 
-def _read_field(
-    annotation: object, form: pdfium.PdfFormEnv, box: list[float]
-) -> tuple[list[float], str, str, bool] | None:
+def _read_field(annotation: object, form: pdfium.PdfFormEnv, box: list[float]) -> Found | None:
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
     if kind in _TICKS:
         return box, "form", CHECKED if raw.FPDFAnnot_IsChecked(form, annotation) else UNCHECKED, True

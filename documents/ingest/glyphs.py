@@ -8,6 +8,8 @@ import numpy.typing as npt
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from documents.ingest.pieces import Piece
+
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
@@ -40,27 +42,6 @@ _get_unicode = ctypes.CFUNCTYPE(ctypes.c_uint, _address, ctypes.c_int)(
 _get_loose_box = ctypes.CFUNCTYPE(ctypes.c_int, _address, ctypes.c_int, _address)(
     ctypes.cast(raw.FPDFText_GetLooseCharBox, _address).value or 0
 )
-
-
-@dataclass(slots=True)
-class Piece:
-    """A word on the way to a page. Units: points of the displayed page, origin top left."""
-
-    text: str
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    confidence: float = 1.0
-    origin: str = "text"
-
-    @property
-    def height(self) -> float:
-        return self.y1 - self.y0
-
-    @property
-    def width(self) -> float:
-        return self.x1 - self.x0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from documents.ingest.glyphs import Piece
+from documents.ingest.pieces import Piece
 
 _SEGMENT_GAP = 1.4  # a gap of so many word heights ends a run of words that belong together
 _GUTTER = 0.7  # the narrowest gutter between columns, in word heights
@@ -53,7 +53,7 @@ def _part_standing(pieces: list[Piece]) -> tuple[list[Piece], list[Row]]:
     """
     rows: list[Row] = []
     for piece in pieces:
-        if len(piece.text) >= 3 and piece.height > 1.8 * piece.width and not _NARROW.issuperset(piece.text):
+        if _stands(piece):
             if rows and _in_strip(rows[-1], piece):
                 rows[-1].pieces.append(piece)
                 rows[-1].y0, rows[-1].y1 = min(rows[-1].y0, piece.y0), max(rows[-1].y1, piece.y1)
@@ -73,6 +73,12 @@ def _part_standing(pieces: list[Piece]) -> tuple[list[Piece], list[Row]]:
     for row in rows:
         row.pieces.sort(key=lambda piece: order[id(piece)])
     return upright, rows
+
+
+def _stands(piece: Piece) -> bool:
+    if piece.origin == "ocr":
+        return piece.stands
+    return len(piece.text) >= 3 and piece.height > 1.8 * piece.width and not _NARROW.issuperset(piece.text)
 
 
 def _in_strip(row: Row, piece: Piece) -> bool:

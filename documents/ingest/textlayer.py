@@ -1,7 +1,6 @@
 """The text layer of a PDF page: words with boxes in reading order, filled fields and notes included."""
 
 import ctypes
-from dataclasses import dataclass
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -9,26 +8,15 @@ import pypdfium2.raw as raw
 
 from documents.errors import EncryptedFile, UnreadableFile
 from documents.ingest.forms import Mark, add_marks, read_marks
-from documents.ingest.glyphs import Glyphs, Piece, garbled_share, read_glyphs, words_of
-from documents.ingest.layout import arrange
-from llm.content import Origin, PageContent, PageSource, Word
+from documents.ingest.glyphs import Glyphs, garbled_share, read_glyphs, words_of
+from documents.ingest.layout import Layout
+from documents.ingest.pieces import Piece, RawPage
+from llm.content import PageContent, PageSource, Word
 
 _FEW_CHARACTERS = 60
 _SOME_CHARACTERS = 400
 _GARBLED = 0.25
 _MANY_PATHS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class RawPage:
-    """What the text layer says about a page before it is decided whether that is enough. Units: points."""
-
-    number: int
-    width: float
-    height: float
-    rotation: int
-    pieces: list[Piece]
-    needs_ocr: bool
 
 
 class PdfFile:
@@ -38,7 +26,7 @@ class PdfFile:
         """Raises: EncryptedFile, UnreadableFile."""
         self.path = path
         self._scratch: pdfium.PdfDocument | None = None
-        self.document = _open(path)
+        self.document = open_document(path)
 
     def __len__(self) -> int:
         return len(self.document)
@@ -63,7 +51,7 @@ class PdfFile:
         if all(mark.is_tick for mark in marks):
             return []
         if self._scratch is None:
-            self._scratch = _open(self.path)
+            self._scratch = open_document(self.path)
         page = load_page(self._scratch, number)
         outcome = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
         page.close()
@@ -89,7 +77,7 @@ def load_page(document: pdfium.PdfDocument, number: int) -> pdfium.PdfPage:
         raise UnreadableFile(f"Page {number} of this file is damaged.") from error
 
 
-def _open(path: Path) -> pdfium.PdfDocument:
+def open_document(path: Path) -> pdfium.PdfDocument:
     try:
         document = pdfium.PdfDocument(path)
         document.init_forms()
@@ -102,9 +90,8 @@ def _open(path: Path) -> pdfium.PdfDocument:
     return document
 
 
-def page_content(page: RawPage, pieces: list[Piece], source: PageSource) -> PageContent:
-    """Arrange words into reading order and turn their boxes into fractions of the page."""
-    layout = arrange(pieces)
+def page_content(page: RawPage, layout: Layout, source: PageSource) -> PageContent:
+    """Turn arranged words into what is stored: boxes become fractions of the page."""
     return PageContent(
         number=page.number,
         width=round(page.width, 2),
@@ -112,19 +99,12 @@ def page_content(page: RawPage, pieces: list[Piece], source: PageSource) -> Page
         text=layout.text,
         words=tuple(_word(piece, line, page) for piece, line in zip(layout.pieces, layout.lines, strict=True)),
         source=source,
-        rotation=page.rotation * 90 if page.rotation < 4 else page.rotation,
+        rotation=page.rotation,
     )
 
 
 def _word(piece: Piece, line: int, page: RawPage) -> Word:
     width, height = page.width or 1.0, page.height or 1.0
-    origin: Origin = "text"
-    if piece.origin == "ocr":
-        origin = "ocr"
-    elif piece.origin == "form":
-        origin = "form"
-    elif piece.origin == "annotation":
-        origin = "annotation"
     return Word(
         piece.text,
         _fraction(piece.x0 / width),
@@ -133,7 +113,7 @@ def _word(piece: Piece, line: int, page: RawPage) -> Word:
         _fraction(piece.y1 / height),
         round(piece.confidence, 3),
         line,
-        origin,
+        piece.origin,
     )
 
 

@@ -1,0 +1,215 @@
+"""Words from a picture of a page. Engines stand behind one small interface; the default is RapidOCR."""
+
+import math
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from rapidocr import RapidOCR
+
+from documents.ingest.layout import Layout, arrange
+from documents.ingest.pieces import Piece
+
+Pixels = npt.NDArray[np.uint8]
+
+_SURE = 0.8  # below this mean confidence the page is tried the other way up
+_BOXES = {"□": "☐", "▢": "☐", "❑": "☐", "☑": "☒", "✅": "☒", "🗹": "☒", "☐": "☐", "☒": "☒"}
+
+
+@dataclass(frozen=True, slots=True)
+class OcrWord:
+    """Units: pixels of the picture that was read; confidence 0–1."""
+
+    text: str
+    confidence: float
+    polygon: tuple[tuple[float, float], ...]
+
+
+class OcrEngine(Protocol):
+    """Reads a picture into lines of words."""
+
+    def read(self, pixels: Pixels) -> list[list[OcrWord]]: ...
+
+
+class RapidEngine:
+    """RapidOCR on one thread with the models of its wheel.
+
+    Source: settings measured on dense pages; the angle classifier flips lines and is off, the detector works on
+    960 pixels. Parallelism comes from processes.
+    """
+
+    def __init__(self) -> None:
+        self._engine: Any = RapidOCR(
+            params={
+                "Global.use_cls": False,
+                "Global.return_word_box": True,
+                "Global.log_level": "critical",
+                "Det.limit_side_len": 960,
+                "Det.limit_type": "max",
+                "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+            }
+        )
+
+    def read(self, pixels: Pixels) -> list[list[OcrWord]]:
+        found = self._engine(np.ascontiguousarray(pixels[:, :, ::-1]))
+        if found.txts is None or found.word_results is None:
+            return []
+        return [_words(line) for line in found.word_results if line]
+
+
+def _words(line: Any) -> list[OcrWord]:
+    return [
+        OcrWord(str(text), float(score), tuple((float(x), float(y)) for x, y in polygon))
+        for text, score, polygon in line
+        if polygon is not None and str(text).strip()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What OCR saw. Words are arranged in the direction in which they are read, their boxes are the picture's."""
+
+    layout: Layout
+    quarter_turns: int
+    confidence: float
+
+
+def read_picture(engine: OcrEngine, pixels: Pixels, width: float, height: float, extra: list[Piece]) -> Reading:
+    """Read a picture of a page that is `width` × `height`; turn it when the text lies on its side or head.
+
+    `extra` are words that are known already (form values); what OCR read at the same place gives way to them.
+    Units: boxes in the unit of width and height.
+    """
+    best = _read_turned(engine, pixels, 0)
+    if best.lines and (best.on_its_side or best.confidence < _SURE):
+        turns = (1, 3) if best.on_its_side else (2,)
+        best = max([best, *(_read_turned(engine, pixels, turn) for turn in turns)], key=lambda seen: seen.score)
+    frame = _Frame(pixels.shape[1], pixels.shape[0], width, height, best.turns, _slope(best.lines))
+    known = [frame.onto_picture(piece) for piece in extra]
+    origins: dict[int, tuple[Piece, Piece]] = {}
+    for line in best.lines:
+        pieces = [
+            piece for word in line for piece in _pieces(word) if not any(_covers(other, piece) for other in known)
+        ]
+        origins.update((id(straight), (straight, piece)) for straight, piece in _straight(pieces, frame.slope))
+    origins.update((id(straight), (straight, piece)) for piece in known for straight, piece in _straight([piece], 0.0))
+    layout = arrange([straight for straight, _ in origins.values()])
+    layout.pieces = [frame.onto_page(origins[id(piece)][1]) for piece in layout.pieces]
+    return Reading(layout, best.turns, best.confidence)
+
+
+def _straight(pieces: list[Piece], slope: float) -> list[tuple[Piece, Piece]]:
+    """Put the words of one line onto one level, as its reader saw it: handwriting and photographs wander."""
+    if not pieces:
+        return []
+    shifts = [slope * (piece.x0 + piece.x1) / 2 for piece in pieces]
+    top = median(piece.y0 - shift for piece, shift in zip(pieces, shifts, strict=True))
+    bottom = median(piece.y1 - shift for piece, shift in zip(pieces, shifts, strict=True))
+    run = pieces[-1].x1 - pieces[0].x0
+    stands = sum(len(piece.text) for piece in pieces) >= 3 and bottom - top > 1.5 * run
+    return [(replace(piece, y0=top, y1=bottom, stands=stands), piece) for piece in pieces]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    lines: list[list[OcrWord]]
+    turns: int
+    confidence: float
+    score: float
+    on_its_side: bool
+
+
+def _read_turned(engine: OcrEngine, pixels: Pixels, turns: int) -> _Seen:
+    lines = engine.read(np.rot90(pixels, turns) if turns else pixels)
+    words = [word for line in lines for word in line]
+    characters = sum(len(word.text) for word in words)
+    score = sum(len(word.text) * word.confidence**2 for word in words)
+    confidence = score / characters if characters else 0.0
+    long_words = [word for word in words if len(word.text) >= 4]
+    standing = sum(1 for word in long_words if _size(word)[1] > 1.5 * _size(word)[0])
+    return _Seen(lines, turns, confidence, score, standing > 0.5 * len(words) if words else False)
+
+
+def _size(word: OcrWord) -> tuple[float, float]:
+    xs, ys = [x for x, _ in word.polygon], [y for _, y in word.polygon]
+    return max(xs) - min(xs), max(ys) - min(ys)
+
+
+def _pieces(word: OcrWord) -> list[Piece]:
+    """A word as pieces: check boxes stand alone, as they do in forms."""
+    xs, ys = [x for x, _ in word.polygon], [y for _, y in word.polygon]
+    x0, y0, x1, y1 = min(xs), min(ys), max(xs), max(ys)
+    head = word.text[0]
+    if head not in _BOXES:
+        return [Piece(word.text, x0, y0, x1, y1, word.confidence, "ocr")]
+    cut = min(x1, x0 + (y1 - y0)) if len(word.text) > 1 else x1
+    box = Piece(_BOXES[head], x0, y0, cut, y1, word.confidence, "ocr")
+    rest = word.text[1:].strip()
+    return [box, Piece(rest, cut, y0, x1, y1, word.confidence, "ocr")] if rest else [box]
+
+
+def _slope(lines: list[list[OcrWord]]) -> float:
+    """By how much lines fall per unit of width: a photograph is rarely straight."""
+    slopes = []
+    for line in lines:
+        left, right = line[0].polygon, line[-1].polygon
+        run = right[1][0] - left[0][0]
+        if run > 6 * abs(left[3][1] - left[0][1]) > 0:
+            slopes.append((right[1][1] - left[0][1]) / run)
+    slope = median(slopes) if len(slopes) >= 3 else 0.0
+    return slope if abs(slope) < math.tan(math.radians(15)) else 0.0
+
+
+def _covers(known: Piece, piece: Piece) -> bool:
+    x, y = (piece.x0 + piece.x1) / 2, (piece.y0 + piece.y1) / 2
+    return known.x0 <= x <= known.x1 and known.y0 <= y <= known.y1
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """From the picture as it was read (turned, sloping) to the page. Units: pixels and the page's unit."""
+
+    pixels_wide: int
+    pixels_high: int
+    width: float
+    height: float
+    turns: int
+    slope: float
+
+    def onto_page(self, piece: Piece) -> Piece:
+        corners = [self._turn_back(piece.x0, piece.y0), self._turn_back(piece.x1, piece.y1)]
+        xs, ys = sorted(corner[0] for corner in corners), sorted(corner[1] for corner in corners)
+        sx, sy = self.width / self.pixels_wide, self.height / self.pixels_high
+        return replace(piece, x0=xs[0] * sx, y0=ys[0] * sy, x1=xs[1] * sx, y1=ys[1] * sy)
+
+    def onto_picture(self, piece: Piece) -> Piece:
+        sx, sy = self.pixels_wide / self.width, self.pixels_high / self.height
+        corners = [self._turn(piece.x0 * sx, piece.y0 * sy), self._turn(piece.x1 * sx, piece.y1 * sy)]
+        xs, ys = sorted(corner[0] for corner in corners), sorted(corner[1] for corner in corners)
+        return replace(piece, x0=xs[0], y0=ys[0], x1=xs[1], y1=ys[1])
+
+    def _turn(self, x: float, y: float) -> tuple[float, float]:
+        """As numpy.rot90 does: counter-clockwise."""
+        match self.turns:
+            case 1:
+                return y, self.pixels_wide - x
+            case 2:
+                return self.pixels_wide - x, self.pixels_high - y
+            case 3:
+                return self.pixels_high - y, x
+            case _:
+                return x, y
+
+    def _turn_back(self, x: float, y: float) -> tuple[float, float]:
+        match self.turns:
+            case 1:
+                return self.pixels_wide - y, x
+            case 2:
+                return self.pixels_wide - x, self.pixels_high - y
+            case 3:
+                return y, self.pixels_high - x
+            case _:
+                return x, y

@@ -5,6 +5,8 @@ from typing import Any
 
 from llm import registry
 
+_SMALLEST = Decimal("1e-8")  # US dollars; a single token of the cheapest model costs more
+
 
 def cost_usd(litellm: Any, *, model: str, usage: Any) -> Decimal | None:
     """Units: US dollars; None when the model has no price. The offline model costs nothing."""
@@ -21,4 +23,4 @@ def cost_usd(litellm: Any, *, model: str, usage: Any) -> Decimal | None:
         completion_tokens=usage.completion_tokens or 0,
         usage_object=usage,
     )
-    return Decimal(str(prompt)) + Decimal(str(completion))
+    return Decimal(prompt + completion).quantize(_SMALLEST)

@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 
+from llm import registry
 from llm.offline_provider import registration
 
 log = structlog.get_logger(__name__)
@@ -49,6 +50,7 @@ def warm() -> None:
             warnings.simplefilter("ignore")
             module = importlib.import_module("litellm")
             _set_up(module)
+            _rehearse(module)
         _litellm = module
         _warm.set()
     log.info("litellm.imported", version=getattr(module, "__version__", None))
@@ -75,6 +77,17 @@ def _set_up(module: Any) -> None:
         logger.setLevel(logging.CRITICAL + 1)
     module.custom_provider_map = [registration(module)]
     module.utils.custom_llm_setup()
-    # Its pydantic models are built on first use, which costs about a second: not in somebody's request.
-    module.ModelResponse()
-    module.ModelResponseStream()
+
+
+def _rehearse(module: Any) -> None:
+    """Load what the first call would load, a second or more in somebody's request: a call that goes nowhere."""
+    importlib.import_module("openai.resources")
+    registry.entries()
+
+    async def call() -> None:
+        messages = [{"role": "user", "content": "rehearsal"}]
+        chunks = await module.acompletion(model="gpt-4o-mini", messages=messages, mock_response="fine", stream=True)
+        async for _ in chunks:
+            pass
+
+    asyncio.run(call())

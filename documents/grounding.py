@@ -1,0 +1,175 @@
+"""Where on the page does a value stand? Deterministic: words and boxes in, page, boxes, quote and state out. No model.
+
+Works for the result of any model. States: `found`; `ambiguous` (several places could be meant and nothing decides;
+the likeliest is given); `not_found` (it stands nowhere: perhaps invented, perhaps worked out); `absent` (the schema's
+empty value: the document does not have it).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, Literal
+
+from documents.page_index import Hit, PageIndex, fold_text
+from llm.content import PageContent
+
+State = Literal["found", "ambiguous", "not_found", "absent"]
+
+_ISO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ].*)?")
+_CURRENCY_SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "Fr."}
+_ZERO = re.compile(r"0[.,]0")
+_SHORT = 3
+"""A text this short may mean two things in two places; a longer one is one thing said twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """Where one leaf stands. Units: boxes are fractions of the page, origin top left; `page` is 1-based."""
+
+    state: State
+    page: int | None = None
+    boxes: tuple[tuple[float, float, float, float], ...] = ()
+    quote: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"state": self.state, "page": self.page, "boxes": [list(box) for box in self.boxes], "quote": self.quote}
+
+
+@dataclass(slots=True)
+class _Leaf:
+    path: str
+    value: Any
+    hits: list[Hit]
+    settled: Hit | None = None
+
+    @property
+    def row(self) -> str:
+        """The array element that the leaf belongs to ("lines.0"), "" for none."""
+        parts = self.path.split(".")
+        last = max((i for i, part in enumerate(parts) if part.isdigit()), default=-1)
+        return ".".join(parts[: last + 1])
+
+
+def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
+    """Locate every leaf of `data`: path ("lines.0.total") → Grounding.
+
+    Empty arrays and objects are leaves too (state `absent`).
+    """
+    index = PageIndex(pages)
+    leaves = [
+        _Leaf(path, value, [] if is_empty(value) else _hits(index, path, value)) for path, value in leaves_of(data)
+    ]
+    for leaf in leaves:
+        if len(leaf.hits) == 1:
+            leaf.settled = leaf.hits[0]
+    _settle_rows(leaves)
+    return {leaf.path: _grounding(index, leaf) for leaf in leaves}
+
+
+def leaves_of(data: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every leaf with its dotted path; list positions are numbers."""
+    if isinstance(data, dict) and data:
+        for key, value in data.items():
+            yield from leaves_of(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(data, list) and data:
+        for position, value in enumerate(data):
+            yield from leaves_of(value, f"{path}.{position}" if path else str(position))
+    elif path:
+        yield path, data
+
+
+def is_empty(value: Any) -> bool:
+    """The schema rules' way to say "not in the document". A printed zero is looked for, see `_hits`."""
+    return value is None or value is False or value in ("", [], {}) or (isinstance(value, str) and not value.strip())
+
+
+def _hits(index: PageIndex, path: str, value: Any) -> list[Hit]:
+    if value is True:
+        return _checked_boxes(index, path)
+    if isinstance(value, int | float | Decimal):
+        number = Decimal(str(value))
+        return [hit for hit in index.numbers(number) if number or _ZERO.search(hit.quote)]
+    text = str(value)
+    iso = _ISO_DATE.fullmatch(text)
+    return (
+        index.text(text)
+        or (index.dates(iso[1]) if iso else [])
+        or _as_number(index, text)
+        or index.text(_CURRENCY_SIGNS.get(text, ""))
+        or index.scattered(text)
+    )
+
+
+def _as_number(index: PageIndex, text: str) -> list[Hit]:
+    try:
+        return index.numbers(Decimal(text.rstrip("%").strip().replace(",", "")))
+    except InvalidOperation:
+        return []
+
+
+def _checked_boxes(index: PageIndex, path: str) -> list[Hit]:
+    """`true` stands where a box is checked; several checked boxes are told apart by the property's name."""
+    boxes = index.text("☒") + index.text("☑")
+    scored = [(index.label_score(hit, _label_tokens(path), both_sides=True), hit) for hit in boxes]
+    best = max((score for score, _ in scored), default=0.0)
+    return [hit for score, hit in scored if score == best] if best > 0 else []
+
+
+def _settle_rows(leaves: list[_Leaf]) -> None:
+    """Values of one array element stand on one row: let those that are clear decide for those that are not."""
+    rows: dict[str, list[_Leaf]] = {}
+    for leaf in leaves:
+        if leaf.row:
+            rows.setdefault(leaf.row, []).append(leaf)
+    taken: set[tuple[int, tuple[int, ...]]] = set()
+    for members in rows.values():
+        anchors = [leaf.settled for leaf in members if leaf.settled is not None]
+        for leaf in members:
+            if leaf.settled is None and leaf.hits:
+                leaf.settled = _nearest_in_row(leaf.hits, anchors, taken)
+            if leaf.settled is not None:
+                taken.add((leaf.settled.page, leaf.settled.words))
+                anchors.append(leaf.settled)
+
+
+def _nearest_in_row(hits: list[Hit], anchors: list[Hit], taken: set[tuple[int, tuple[int, ...]]]) -> Hit | None:
+    free = [hit for hit in hits if (hit.page, hit.words) not in taken] or hits
+    if not anchors:
+        return None
+    beside = [hit for hit in free if any(hit.page == anchor.page and hit.overlaps_rows(anchor) for anchor in anchors)]
+    return min(beside, key=lambda hit: min(hit.distance(a) for a in anchors if a.page == hit.page)) if beside else None
+
+
+def _grounding(index: PageIndex, leaf: _Leaf) -> Grounding:
+    if leaf.settled is not None:
+        return _as_grounding("found", leaf.settled)
+    if leaf.hits:
+        return _choose(index, leaf)
+    if is_empty(leaf.value) or (leaf.value == 0 and not isinstance(leaf.value, str)):
+        return Grounding("absent")
+    return Grounding("not_found")
+
+
+def _choose(index: PageIndex, leaf: _Leaf) -> Grounding:
+    """Several places: the one whose label is most like the property's name, if one stands out."""
+    tokens = _label_tokens(leaf.path)
+    scored = sorted(((index.label_score(hit, tokens), -n, hit) for n, hit in enumerate(leaf.hits)), key=lambda s: s[:2])
+    best, second = scored[-1], scored[-2]
+    said_twice = isinstance(leaf.value, str) and len(fold_text(leaf.value)) > _SHORT and not leaf.value[:1].isdigit()
+    clear = best[0] > second[0] or said_twice or _is_currency(leaf.value)
+    return _as_grounding("found" if clear else "ambiguous", best[2])
+
+
+def _is_currency(value: Any) -> bool:
+    return isinstance(value, str) and value in _CURRENCY_SIGNS
+
+
+def _as_grounding(state: State, hit: Hit) -> Grounding:
+    return Grounding(state, hit.page, hit.boxes, hit.quote)
+
+
+def _label_tokens(path: str) -> list[str]:
+    """The words of a property's own name and of its parents: "gross_total" → gross, total."""
+    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", path.replace("_", " ").replace(".", " "))
+    return [fold_text(word) for word in words.split() if not word.isdigit()]

@@ -1,0 +1,231 @@
+"""The words of pages, indexed by what they say: text, numbers, dates. What grounding looks values up in."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+from llm.content import PageContent, Word
+from llm.offline.typing.amounts import find_amounts
+from llm.offline.typing.dates import find_dates
+
+Box = tuple[float, float, float, float]
+_SEPARATORS = re.compile(r"[^\w\s\-/.,'’–]+")
+
+
+def fold_text(text: str) -> str:
+    """Letters and digits only, without case or accents: how two spellings are compared."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in decomposed.casefold() if char.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A run of words that says a value. Units: boxes are fractions of the page, one box for each line it runs over."""
+
+    page: int
+    words: tuple[int, ...]
+    boxes: tuple[Box, ...]
+    quote: str
+
+    def overlaps_rows(self, other: "Hit") -> bool:
+        """Whether both stand on one row: their vertical extents overlap by half of the smaller one."""
+        top, bottom = max(self.boxes[0][1], other.boxes[0][1]), min(self.boxes[-1][3], other.boxes[-1][3])
+        height = min(self.boxes[-1][3] - self.boxes[0][1], other.boxes[-1][3] - other.boxes[0][1])
+        return bottom - top >= height / 2
+
+    def distance(self, other: "Hit") -> float:
+        """Vertical distance of the middles first, horizontal as the tie-break."""
+        mine, theirs = self.boxes[0], other.boxes[0]
+        return abs(mine[1] + mine[3] - theirs[1] - theirs[3]) * 10 + abs(mine[0] - theirs[0])
+
+
+@dataclass(frozen=True)
+class _Line:
+    page: int
+    words: tuple[int, ...]
+    starts: tuple[int, ...]
+    text: str
+
+    def words_at(self, start: int, end: int) -> tuple[int, ...]:
+        """Word indexes that characters start..end of the line's text touch."""
+        ends = (*self.starts[1:], len(self.text) + 1)
+        return tuple(
+            word
+            for word, first, after in zip(self.words, self.starts, ends, strict=True)
+            if first < end and after - 1 > start
+        )
+
+
+@dataclass
+class _IndexedPage:
+    number: int
+    words: Sequence[Word]
+    lines: list[_Line] = field(default_factory=list)
+    compact: str = ""
+    owner: list[int] = field(default_factory=list)
+    starts: set[int] = field(default_factory=set)
+    ends: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._index_lines()
+        self._index_text()
+
+    def _index_lines(self) -> None:
+        by_line: dict[int, list[int]] = {}
+        for position, word in enumerate(self.words):
+            by_line.setdefault(word.line, []).append(position)
+        for members in by_line.values():
+            starts, text = [], ""
+            for position in members:
+                starts.append(len(text))
+                text += self.words[position].text + " "
+            self.lines.append(_Line(self.number, tuple(members), tuple(starts), text.rstrip()))
+
+    def _index_text(self) -> None:
+        """One string of folded characters, so that blanks, hyphens and line breaks do not matter.
+
+        A match must start where a word does, or after a sign such as the colon of "No.:2468", and end likewise; a
+        part of a longer code ("2017" in "FA-2017-0008") is no match.
+        """
+        parts: list[str] = []
+        length = 0
+        for position, word in enumerate(self.words):
+            for piece in _SEPARATORS.split(word.text):
+                folded = fold_text(piece)
+                if not folded:
+                    continue
+                self.starts.add(length)
+                parts.append(folded)
+                self.owner.extend([position] * len(folded))
+                length += len(folded)
+                self.ends.add(length)
+        self.compact = "".join(parts)
+
+    def hit(self, positions: tuple[int, ...]) -> Hit:
+        """Boxes of the words, merged for each line."""
+        boxes: dict[int, Box] = {}
+        for position in positions:
+            word = self.words[position]
+            x0, y0, x1, y1 = boxes.get(word.line, (word.x0, word.y0, word.x1, word.y1))
+            boxes[word.line] = (min(x0, word.x0), min(y0, word.y0), max(x1, word.x1), max(y1, word.y1))
+        quote = " ".join(self.words[position].text for position in positions)
+        return Hit(self.number, positions, tuple(boxes.values()), quote)
+
+
+class PageIndex:
+    """Look up values on the pages of one document. Numbers and dates are parsed once, when first asked for."""
+
+    def __init__(self, pages: Sequence[PageContent]) -> None:
+        self._pages = [_IndexedPage(page.number, page.words) for page in pages]
+        self._by_number = {page.number: page for page in self._pages}
+
+    def text(self, value: str) -> list[Hit]:
+        """Places that say `value`, blanks, case, hyphens, accents and line breaks aside."""
+        wanted = fold_text(value)
+        if not wanted:
+            return self._signs(value.strip())
+        hits = []
+        for page in self._pages:
+            start = page.compact.find(wanted)
+            while start >= 0:
+                end = start + len(wanted)
+                if start in page.starts and end in page.ends:
+                    hits.append(page.hit(tuple(dict.fromkeys(page.owner[start:end]))))
+                start = page.compact.find(wanted, start + 1)
+        return hits
+
+    def _signs(self, value: str) -> list[Hit]:
+        return [
+            page.hit((position,))
+            for page in self._pages
+            for position, word in enumerate(page.words)
+            if value and value in word.text
+        ]
+
+    def scattered(self, value: str) -> list[Hit]:
+        """A text whose lines are apart in reading order (an address in a column): its pieces, close together.
+
+        The value is split at commas, line breaks and wide blanks; all pieces must stand on one page, near each other.
+        """
+        pieces = [piece for piece in re.split(r"[,;\n]+|\s{2,}", value) if fold_text(piece)]
+        if len(pieces) < 2:
+            return []
+        for page in self._pages:
+            placed: list[Hit] = []
+            for piece in pieces:
+                here = [hit for hit in self.text(piece) if hit.page == page.number]
+                if not here:
+                    break
+                placed.append(min(here, key=lambda hit: hit.distance(placed[-1])) if placed else here[0])
+            if len(placed) == len(pieces):
+                return [page.hit(tuple(dict.fromkeys(word for hit in placed for word in hit.words)))]
+        return []
+
+    def numbers(self, value: Decimal) -> list[Hit]:
+        """Places that print this number, in any of the usual formats."""
+        return self._number_hits.get(value.normalize(), [])
+
+    def dates(self, iso: str) -> list[Hit]:
+        """Places that print this date (YYYY-MM-DD), in any of the usual formats."""
+        return self._date_hits.get(iso, [])
+
+    @cached_property
+    def _number_hits(self) -> dict[Decimal, list[Hit]]:
+        found: dict[Decimal, dict[tuple[int, tuple[int, ...]], Hit]] = {}
+        for page, line in self._lines():
+            for point in (".", ","):
+                for amount in find_amounts(line.text, point):
+                    words = line.words_at(amount.start, amount.end)
+                    for value in (amount.value, amount.value / 100)[: 1 + amount.percent]:
+                        found.setdefault(value.normalize(), {})[page.number, words] = page.hit(words)
+        return {value: list(hits.values()) for value, hits in found.items()}
+
+    @cached_property
+    def _date_hits(self) -> dict[str, list[Hit]]:
+        found: dict[str, dict[tuple[int, tuple[int, ...]], Hit]] = {}
+        for page, line in self._lines():
+            dates = [*find_dates(line.text, "day_first"), *find_dates(line.text, "month_first")]
+            for date in dates:
+                words = line.words_at(date.start, date.end)
+                found.setdefault(date.iso, {})[page.number, words] = page.hit(words)
+        return {value: list(hits.values()) for value, hits in found.items()}
+
+    def _lines(self) -> list[tuple[_IndexedPage, _Line]]:
+        return [(page, line) for page in self._pages for line in page.lines]
+
+    def label_score(self, hit: Hit, tokens: Sequence[str], *, both_sides: bool = False) -> float:
+        """How much the words before and above a place are like a property's name. 0 = not at all.
+
+        Nearer words count more; the word must begin like the token (four letters at least, or be it).
+        """
+        page = self._by_number[hit.page]
+        score = 0.0
+        for nearness, word in _neighbours(page, hit, both_sides=both_sides):
+            folded = fold_text(word.text)
+            if any(_alike(folded, token) for token in tokens):
+                score += nearness
+        return score
+
+
+def _neighbours(page: _IndexedPage, hit: Hit, *, both_sides: bool) -> list[tuple[float, Word]]:
+    x0, y0, x1, y1 = hit.boxes[0]
+    middle, height = (y0 + y1) / 2, max(y1 - y0, 0.005)
+    near = []
+    for position, word in enumerate(page.words):
+        if position in hit.words:
+            continue
+        gap = max(x0 - word.x1, word.x0 - x1 if both_sides else -1.0)
+        if word.y0 <= middle <= word.y1 and gap >= -0.01:
+            near.append((1.0 / (1.0 + 4 * max(gap, 0.0)), word))
+        elif 0 < y0 - word.y1 < 3 * height and word.x0 < x1 and word.x1 > x0:
+            near.append((0.6, word))
+    return near
+
+
+def _alike(word: str, token: str) -> bool:
+    if not word or not token:
+        return False
+    return word == token or (min(len(word), len(token)) >= 4 and (word.startswith(token) or token.startswith(word)))

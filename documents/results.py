@@ -1,0 +1,239 @@
+"""Results of extraction: reading them, editing a field, marking them verified. History is rows, never overwritten."""
+
+import json
+import uuid
+from copy import deepcopy
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from core.ids import parse_id
+from documents.errors import ExtractionNotFound, ExtractionStale, FieldInvalid
+from documents.events import append_event
+from documents.grounding import ground
+from documents.models import Document, Extraction, ExtractionEdit
+from documents.selectors import document_content, get_document
+from organizations.actor import Actor
+from organizations.services import record
+from prompts_app.default import DEFAULT_PROMPT_ID
+from schemas_app.validation import validate_data
+
+
+def list_results(*, actor: Actor, document_id: object) -> QuerySet[Extraction]:
+    """Results of a document that nothing supersedes, newest first; one for each prompt revision."""
+    document = get_document(actor=actor, document_id=document_id)
+    return _current(document).order_by("-created_at", "-id")
+
+
+def result_history(*, actor: Actor, document_id: object, extraction_id: object) -> QuerySet[Extraction]:
+    """Every result of the same prompt (any version) on the document, newest first."""
+    result = get_result(actor=actor, document_id=document_id, extraction_id=extraction_id)
+    rows = Extraction.objects.filter(document_id=result.document_id)
+    if result.prompt_revision is None:
+        rows = rows.filter(prompt_revision__isnull=True)
+    else:
+        rows = rows.filter(prompt_revision__prompt_id=result.prompt_revision.prompt_id)
+    return rows.select_related("prompt_revision__prompt").order_by("-created_at", "-id")
+
+
+def get_result(*, actor: Actor, document_id: object, extraction_id: object) -> Extraction:
+    """Raises: DocumentNotFound, ExtractionNotFound."""
+    document = get_document(actor=actor, document_id=document_id)
+    result = (
+        Extraction.objects.filter(document=document, pk=parse_id(extraction_id, error=ExtractionNotFound))
+        .select_related("prompt_revision__prompt", "prompt_revision__schema_revision__schema")
+        .first()
+    )
+    if result is None:
+        raise ExtractionNotFound()
+    return result
+
+
+def current_result(
+    *, actor: Actor, document_id: object, prompt_revid: str | None = None, any_version: bool = True
+) -> Extraction:
+    """The result of a prompt revision on a document; without one, the newest result of any prompt.
+
+    `any_version` falls back to the newest result of another revision of the same prompt.
+    Raises: DocumentNotFound, ExtractionNotFound.
+    """
+    rows = list_results(actor=actor, document_id=document_id)
+    found = _by_prompt(rows, prompt_revid, any_version=any_version)
+    if found is None:
+        raise ExtractionNotFound()
+    return found
+
+
+def _by_prompt(rows: QuerySet[Extraction], prompt_revid: str | None, *, any_version: bool) -> Extraction | None:
+    if not prompt_revid:
+        return rows.first()
+    if prompt_revid == DEFAULT_PROMPT_ID:
+        return rows.filter(prompt_revision__isnull=True).first()
+    revision_id = parse_id(prompt_revid, error=ExtractionNotFound)
+    exact = rows.filter(prompt_revision_id=revision_id).first()
+    if exact is None and any_version:
+        return rows.filter(prompt_revision__prompt__revisions__id=revision_id).first()
+    return exact
+
+
+def _current(document: Document) -> QuerySet[Extraction]:
+    return Extraction.objects.filter(document=document, superseded_by__isnull=True).select_related(
+        "prompt_revision__prompt", "prompt_revision__schema_revision__schema"
+    )
+
+
+def response_format_of(result: Extraction) -> dict[str, Any] | None:
+    """The response format that the result was made with, None for a prompt without a schema."""
+    revision = result.prompt_revision
+    if revision is None or revision.schema_revision is None:
+        return None
+    response_format: dict[str, Any] = revision.schema_revision.response_format
+    return response_format
+
+
+def lock_result(result_id: uuid.UUID) -> Extraction:
+    """The row, locked until the transaction ends."""
+    return Extraction.objects.select_for_update().get(pk=result_id)
+
+
+@transaction.atomic
+def update_field(
+    *,
+    actor: Actor,
+    document_id: object,
+    path: str,
+    value: Any,
+    prompt_revid: str | None = None,
+    extraction_id: object = None,
+    edit_version: int | None = None,
+) -> Extraction:
+    """Set one leaf of a result ("lines.0.total"). The edit is a row of its own; a verified mark is cleared.
+
+    `edit_version` is the version that the person looked at; another one now means somebody was quicker.
+    Raises: ExtractionNotFound, ExtractionStale, FieldInvalid.
+    """
+    if extraction_id is not None:
+        found = get_result(actor=actor, document_id=document_id, extraction_id=extraction_id)
+    else:
+        found = current_result(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+    result = lock_result(found.id)
+    if edit_version is not None and edit_version != result.edit_version:
+        raise ExtractionStale()
+    before = result.updated_llm_result
+    data = deepcopy(before)
+    previous = _set_path(data, path, value, _top_level_names(response_format_of(found)))
+    _refuse_new_errors(response_format_of(found), before, data, path)
+    if previous == value and type(previous) is type(value):
+        return result
+    _save_edit(actor, result, data, path, previous, value)
+    return get_result(actor=actor, document_id=document_id, extraction_id=result.id)
+
+
+def _save_edit(actor: Actor, result: Extraction, data: Any, path: str, previous: Any, value: Any) -> None:
+    content = document_content(actor=actor, document_id=result.document_id)
+    result.updated_llm_result = data
+    result.is_edited = True
+    result.is_verified = False
+    result.edit_version += 1
+    result.grounding = {key: place.as_json() for key, place in ground(data=data, pages=content.pages).items()}
+    result.validation_errors = validate_data(response_format_of(result), data) if response_format_of(result) else []
+    result.save(
+        update_fields=[
+            "updated_llm_result",
+            "is_edited",
+            "is_verified",
+            "edit_version",
+            "grounding",
+            "validation_errors",
+            "updated_at",
+        ]
+    )
+    ExtractionEdit.objects.create(
+        organization_id=actor.organization_id,
+        extraction=result,
+        user_id=actor.user_id,
+        actor_name=actor.name,
+        via=actor.via,
+        path=path[:500],
+        value_from=previous,
+        value_to=value,
+    )
+    record(actor=actor, action="extraction.edited", target=("extraction", result.id), data={"path": path[:200]})
+    append_event(
+        document_id=result.document_id,
+        type="extraction.edited",
+        actor=actor,
+        data={"extraction_id": result.id.hex, "path": path[:200], "edit_version": result.edit_version},
+    )
+
+
+@transaction.atomic
+def set_verified(*, actor: Actor, document_id: object, extraction_id: object, verified: bool = True) -> Extraction:
+    """Mark a whole result as checked by a person, or take the mark back."""
+    found = get_result(actor=actor, document_id=document_id, extraction_id=extraction_id)
+    result = lock_result(found.id)
+    if result.is_verified != verified:
+        result.is_verified = verified
+        result.save(update_fields=["is_verified", "updated_at"])
+        action = "extraction.verified" if verified else "extraction.unverified"
+        record(actor=actor, action=action, target=("extraction", result.id))
+        append_event(
+            document_id=result.document_id, type=action, actor=actor, data={"extraction_id": result.id.hex}
+        )  # fmt: skip
+    return get_result(actor=actor, document_id=document_id, extraction_id=extraction_id)
+
+
+def list_edits(*, actor: Actor, document_id: object, extraction_id: object) -> QuerySet[ExtractionEdit]:
+    """Who changed what, newest first."""
+    result = get_result(actor=actor, document_id=document_id, extraction_id=extraction_id)
+    return result.edits.order_by("-created_at", "-id")
+
+
+def _top_level_names(response_format: dict[str, Any] | None) -> set[str]:
+    if response_format is None:
+        return set()
+    schema = response_format.get("json_schema", {}).get("schema", {})
+    return set(schema.get("properties", {}))
+
+
+def _set_path(data: Any, path: str, value: Any, known_names: set[str]) -> Any:
+    """Set the leaf in place and return what stood there. Errors name the part of the path that is wrong."""
+    parts = path.split(".")
+    if not path or len(parts) > 30:
+        raise FieldInvalid("Name the field to change, such as total or lines.0.total.", fields={"path": path[:200]})
+    parent = data
+    for position, part in enumerate(parts[:-1]):
+        parent = _child(parent, part, ".".join(parts[: position + 1]))
+    last = parts[-1]
+    if isinstance(parent, list):
+        previous = _child(parent, last, path)
+        parent[int(last)] = value
+        return previous
+    if not isinstance(parent, dict):
+        raise FieldInvalid(f"{'.'.join(parts[:-1])} has no fields.", fields={"path": path})
+    if last not in parent and not (parent is data and last in known_names):
+        raise FieldInvalid(f"There is no field {path} in this result.", fields={"path": path})
+    previous = parent.get(last)
+    parent[last] = value
+    return previous
+
+
+def _child(parent: Any, part: str, so_far: str) -> Any:
+    if isinstance(parent, list):
+        if not part.isdigit() or int(part) >= len(parent):
+            raise FieldInvalid(f"{so_far}: the list has {len(parent)} rows, counted from 0.", fields={"path": so_far})
+        return parent[int(part)]
+    if isinstance(parent, dict) and part in parent:
+        return parent[part]
+    raise FieldInvalid(f"There is no field {so_far} in this result.", fields={"path": so_far})
+
+
+def _refuse_new_errors(response_format: dict[str, Any] | None, before: Any, after: Any, path: str) -> None:
+    """An edit may not break the schema where it was kept; what the model broke elsewhere stays visible."""
+    if response_format is None:
+        return
+    known = {json.dumps(error, sort_keys=True) for error in validate_data(response_format, before)}
+    for error in validate_data(response_format, after):
+        if json.dumps(error, sort_keys=True) not in known:
+            raise FieldInvalid(f"{error['path'] or path}: {error['message']}", fields={"path": path})

@@ -1,0 +1,133 @@
+"""Every value is tied to the words it came from, or said to stand nowhere."""
+
+import json
+from typing import Any
+
+import pytest
+
+from documents.grounding import Grounding, ground
+from llm.content import PageContent, Word
+
+
+def page(*lines: str, number: int = 1) -> PageContent:
+    """A page of text lines; words of a line stand at their character's column, 100 columns wide, 50 lines high."""
+    words = []
+    for row, line in enumerate(lines):
+        column = 0
+        for piece in line.split(" "):
+            if piece:
+                words.append(
+                    Word(piece, column / 100, row / 50, (column + len(piece)) / 100, row / 50 + 0.015, line=row)
+                )
+            column += len(piece) + 1
+    return PageContent(number, 595, 842, "\n".join(lines), tuple(words))
+
+
+def place(value: Any, *lines: str, name: str = "field") -> Grounding:
+    return ground(data={name: value}, pages=[page(*lines)])[name]
+
+
+@pytest.mark.parametrize(
+    ("value", "line", "quote"),
+    [
+        ("RE-20201121/508", "Rechnung RE-20201121/508 vom", "RE-20201121/508"),
+        ("Au bon moulin", "Vendeur: Au bon moulin SARL", "Au bon moulin"),
+        ("DE88200800000970375700", "IBAN DE88 2008 0000 0970 3757 00", "DE88 2008 0000 0970 3757 00"),
+        ("2468", "Receipt # No.:2468", "No.:2468"),
+        ("Malaucène", "84340 Malaucène", "Malaucène"),
+        (4950, "Total $4,950", "$4,950"),
+        (1234.56, "Summe 1.234,56 EUR", "1.234,56 EUR"),
+        (1234.56, "Total 1 234,56 €", "1 234,56 €"),
+        (-12.5, "Gutschrift 12,50-", "12,50-"),
+        (0.0, "TVA 0,00", "0,00"),
+        (10, "Discount 10%", "10%"),
+        (0.1, "Discount 10%", "10%"),
+        ("2020-08-20", "Date: 8/20/2020", "8/20/2020"),
+        ("2020-11-21", "Datum 21.11.2020", "21.11.2020"),
+        ("2017-11-03", "le 3 novembre 2017", "3 novembre 2017"),
+        ("EUR", "Betrag 12,00 €", "€"),
+    ],
+)
+def test_a_value_is_found_in_the_form_in_which_it_is_printed(value: Any, line: str, quote: str) -> None:
+    found = place(value, "Something else", line)
+    assert (found.state, found.page, found.quote) == ("found", 1, quote)
+
+
+def test_a_value_that_runs_over_two_lines_has_a_box_on_each() -> None:
+    found = place("Wissenschaftliche Beratung", "Posten 1 Wissenschaft-", "liche Beratung")
+    assert found.state == "found"
+    assert len(found.boxes) == 2
+
+
+@pytest.mark.parametrize("value", ["Invented Ltd", 99.99, "1999-01-01", True])
+def test_a_value_that_stands_nowhere_is_said_to_stand_nowhere(value: Any) -> None:
+    assert place(value, "Total 12.00", "Date 2020-01-01").state == "not_found"
+
+
+@pytest.mark.parametrize("value", ["", 0, False, [], None, {}])
+def test_the_schema_s_empty_value_is_absent_not_missing(value: Any) -> None:
+    assert place(value, "Total 12.00, 10 pieces").state == "absent"
+
+
+def test_a_part_of_a_longer_code_is_not_the_value() -> None:
+    assert place("2017", "Invoice FA-2017-0008").state == "not_found"
+    assert place(2017, "Invoice FA-2017-0008").state == "not_found"
+
+
+def test_the_same_amount_twice_is_told_apart_by_its_label() -> None:
+    lines = ("Subtotal    110.00", "Shipping      0.00", "Total       110.00")
+    assert place(110, *lines, name="subtotal").boxes[0][1] == 0
+    assert place(110, *lines, name="total").boxes[0][1] == pytest.approx(2 / 50)
+
+
+def test_the_same_amount_twice_without_a_telling_label_is_ambiguous() -> None:
+    assert place(110, "A 110.00", "B 110.00", name="deposit").state == "ambiguous"
+
+
+def test_values_of_one_row_are_looked_for_on_one_row() -> None:
+    table = page("Item        Qty  Total", "Nougat       1   5.00", "Oil          1   5.00", "Bread        1   7.00")
+    rows = [{"item": "Nougat", "qty": 1, "total": 5}, {"item": "Oil", "qty": 1, "total": 5}]
+    places = ground(data={"lines": rows}, pages=[table])
+    assert all(found.state == "found" for found in places.values())
+    assert places["lines.0.total"].boxes[0][1] == pytest.approx(1 / 50)
+    assert places["lines.1.total"].boxes[0][1] == pytest.approx(2 / 50)
+    assert places["lines.1.qty"].boxes[0][1] == pytest.approx(2 / 50)
+
+
+def test_rows_without_any_clear_value_take_the_places_one_after_the_other() -> None:
+    places = ground(data={"marks": ["x9", "x9"]}, pages=[page("x9", "x9")])
+    assert {found.state for found in places.values()} == {"ambiguous"}
+
+
+def test_a_checked_box_is_found_by_the_words_beside_it() -> None:
+    form = page("☒ Video delivery", "☐ Live delivery", "☒ Online delivery")
+    places = ground(data={"video_delivery": True, "online_delivery": True, "live_delivery": False}, pages=[form])
+    assert places["video_delivery"].boxes[0][1] == 0
+    assert places["online_delivery"].boxes[0][1] == pytest.approx(2 / 50)
+    assert places["live_delivery"].state == "absent"
+
+
+def test_an_address_whose_lines_are_apart_is_found_piece_by_piece() -> None:
+    letter = page("Seller Ltd       Invoice 7", "12 High Street   Date 1 May 2024", "Leeds            Due soon")
+    found = ground(data={"address": "12 High Street, Leeds"}, pages=[letter])["address"]
+    assert found.state == "found"
+    assert len(found.boxes) == 2
+
+
+def test_the_page_is_named_for_a_document_of_many_pages() -> None:
+    pages = [page(f"Page {n}", f"Reference AB{n:04}", number=n) for n in range(1, 51)]
+    assert ground(data={"reference": "AB0037"}, pages=pages)["reference"].page == 37
+
+
+def test_grounding_is_plain_json_and_the_same_each_time() -> None:
+    data = {"total": 12, "lines": [{"a": "x"}, {"a": ""}], "odd": {"deep": [[1, 2], []]}}
+    once, again = (
+        json.dumps({p: g.as_json() for p, g in ground(data=data, pages=[page("Total 12")]).items()}) for _ in range(2)
+    )
+    assert once == again
+    assert set(json.loads(once)) == {"total", "lines.0.a", "lines.1.a", "odd.deep.0.0", "odd.deep.0.1", "odd.deep.1"}
+
+
+def test_a_document_without_words_grounds_nothing_and_breaks_nothing() -> None:
+    assert ground(data={"total": 1}, pages=[PageContent(1, 1, 1, "")])["total"].state == "not_found"
+    assert ground(data={"total": 1}, pages=[])["total"].state == "not_found"

@@ -89,12 +89,17 @@ def workers() -> list[str]:
     asked_at, names = _workers
     if time.monotonic() - asked_at > WORKERS_CACHE_SECONDS:
         try:
-            replies = app.control.ping(timeout=WORKER_ANSWER_SECONDS)
+            replies = app.control.ping(timeout=WORKER_ANSWER_SECONDS) if _some_worker_listens() else []
         except (OperationalError, RedisError, OSError):
             replies = []
-        names = sorted(name for reply in replies for name in reply)
+        names = sorted(name for reply in replies or () for name in reply)
         _workers = (time.monotonic(), names)
     return names
+
+
+def _some_worker_listens() -> bool:
+    """Each worker subscribes to a pattern for its orders: without any, there is nobody to wait for."""
+    return bool(_redis.pubsub_numpat())
 
 
 class StateCollector:
@@ -107,7 +112,7 @@ class StateCollector:
         up.add_metric(["redis"], float(redis_up))
         yield up
         waiting = GaugeMetricFamily("docrouter_queue_messages", "Messages that wait for a worker.", labels=["queue"])
-        prefix = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("global_keyprefix", "")
+        prefix = str(settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("global_keyprefix", ""))
         for queue in QUEUES if redis_up else ():
             waiting.add_metric([queue], float(_redis.llen(prefix + queue)))
         yield waiting

@@ -13,13 +13,17 @@ from pathlib import Path
 from docrouter.embedded import services
 
 ROOT = Path(__file__).resolve().parent.parent
-BIN = ROOT / ".venv" / "bin"
 DATA_DIR = ROOT / ".data" / "test"
 PYTHON = sys.executable
 LOUD = "!" * 100
 NO_TESTS = 5
 
 Check = tuple[str, list[str], dict[str, str]]
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 def tool(name: str) -> str:
@@ -61,18 +65,18 @@ class Report:
     def run(
         self, name: str, command: Sequence[str], extra: dict[str, str] | None = None, fine: Sequence[int] = (0,)
     ) -> None:
-        print(f"--- {name}", flush=True)
+        say(f"--- {name}")
         started = time.monotonic()
         done = subprocess.run(command, cwd=ROOT, env=self._env | (extra or {}), stdin=subprocess.DEVNULL, check=False)
         word = "ok" if done.returncode in fine else f"FAILED ({done.returncode})"
-        print(f"--- {name}: {word}, {time.monotonic() - started:.0f} s", flush=True)
+        say(f"--- {name}: {word}, {time.monotonic() - started:.0f} s")
         if done.returncode not in fine:
             self._failed.append(name)
 
     def close(self) -> int:
         for note in self.notes:
-            print(f"{LOUD}\n{note}\n{LOUD}")
-        print(f"FAILED: {', '.join(self._failed)}" if self._failed else "All is well.")
+            say(f"{LOUD}\n{note}\n{LOUD}")
+        say(f"FAILED: {', '.join(self._failed)}" if self._failed else "All is well.")
         return 1 if self._failed else 0
 
 
@@ -80,7 +84,7 @@ def has_chromium() -> bool:
     """Look for a browser; root installs Debian's."""
     names = ("chromium", "chromium-browser", "google-chrome")
     if not any(map(shutil.which, names)) and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("--- installing Debian's chromium", flush=True)
+        say("--- installing Debian's chromium")
         env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
         for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
             subprocess.run(["apt-get", *command], env=env, stdin=subprocess.DEVNULL, check=False)
@@ -124,7 +128,7 @@ def main() -> int:
     job = JOBS[sys.argv[1]]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with services(DATA_DIR, durable=False) as env:
-        report = Report(os.environ | env | {"DATA_DIR": str(DATA_DIR), "PYTHONUNBUFFERED": "1"})
+        report = Report(os.environ | env | {"DATA_DIR": str(DATA_DIR), "TEST_DATA_DIR": str(DATA_DIR / "runs")})
         job(report)
         return report.close()
 

@@ -8,11 +8,12 @@ import selectors
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
 
-from docrouter.embedded import Embedded, EmbeddedError, files, processes
+from docrouter.embedded import AlreadyRunningError, Embedded, EmbeddedError, files, processes
 from docrouter.run import address, programs
 from docrouter.run.children import Children
 from docrouter.run.knobs import ROOT, Knobs
@@ -39,6 +40,7 @@ class Supervisor:
         self._environ = dict(environ)
         self._embedded = Embedded(knobs.data_dir, environ=environ)
         self._children: Children | None = None
+        self._env: dict[str, str] = {}
         self._signals = 0
         self._wake, self._woken = socket.socketpair()
 
@@ -50,8 +52,9 @@ class Supervisor:
             self._start_services()
             listener = address.listen(self._knobs.host, self._knobs.port, say)
             url = address.url_of(listener, self._knobs.host)
-            self._start_application(listener)
+            self._start_web(listener)
             self._wait_ready(listener)
+            self._start_background()
             self._greet(url)
             self._watch()
         except StoppedError:
@@ -62,6 +65,37 @@ class Supervisor:
         finally:
             self._stop(listener)
         return 0
+
+    def run_once(self, command: list[str]) -> int:
+        """Start services and workers without a web server, run the command in the foreground, stop everything.
+
+        Raises: AlreadyRunningError when `make run` is up on this data folder."""
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, self._on_signal)
+        try:
+            self._start_services()
+            self._start_background()
+            return self._foreground(command)
+        except StoppedError:
+            return 130
+        except (EmbeddedError, OSError) as error:
+            if isinstance(error, AlreadyRunningError):
+                raise
+            say(f"Cannot start: {error}")
+            return 1
+        finally:
+            self._stop(None)
+
+    def _foreground(self, command: list[str]) -> int:
+        process = subprocess.Popen(command, cwd=ROOT, env=self._env)
+        try:
+            while process.poll() is None:
+                self._sleep(0.1)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+        return process.returncode
 
     def _on_signal(self, *_: object) -> None:
         self._signals += 1
@@ -87,7 +121,7 @@ class Supervisor:
         metrics = self._knobs.data_dir / "metrics"
         shutil.rmtree(metrics, ignore_errors=True)
         metrics.mkdir(mode=0o700)
-        env = self._environ | started | own | {"PROMETHEUS_MULTIPROC_DIR": str(metrics)}
+        self._env = env = self._environ | started | own | {"PROMETHEUS_MULTIPROC_DIR": str(metrics)}
         self._children = Children(self._knobs.data_dir, env, say)
         self._children.end_leftovers()
         self._prepare(env)
@@ -122,14 +156,17 @@ class Supervisor:
         digest.update(json.dumps(state).encode())
         return digest.hexdigest()
 
-    def _start_application(self, listener: socket.socket) -> None:
+    def _start_web(self, listener: socket.socket) -> None:
         children = self._started_children()
         for number in range(1, self._knobs.web_processes + 1):
             children.start(programs.web(number, listener.fileno()))
+
+    def _start_background(self) -> None:
+        """Start workers and clock; after the web server, which somebody waits for."""
         beat = self._knobs.data_dir / "beat"
         beat.mkdir(mode=0o700, exist_ok=True)
         for program in programs.background(self._knobs, beat / "schedule"):
-            children.start(program)
+            self._started_children().start(program)
 
     def _wait_ready(self, listener: socket.socket) -> None:
         """Raises: EmbeddedError with the end of the log when the web server does not come up."""

@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         wanted = options["organization"]
         try:
-            _, token = services.create_token(
+            _row, token = services.create_token(
                 user=selectors.get_user_by_email(email=options["email"]),
                 name=options["name"],
                 organization=selectors.find_organization(name_or_id=wanted) if wanted else None,

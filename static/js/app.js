@@ -1,0 +1,51 @@
+// What every page needs: menus that close, problems that can be dismissed, the search key, answers that fail.
+
+const problems = document.getElementById("problems");
+
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll("details[data-menu][open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+  event.target.closest("[data-dismiss]")?.closest(".problem, .notice")?.remove();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    for (const menu of document.querySelectorAll("details[data-menu][open]")) {
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+    }
+  }
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    const search = document.querySelector("[data-hotkey='k']");
+    if (search) {
+      event.preventDefault();
+      search.focus();
+      search.select();
+    }
+  }
+});
+
+/** Put a sentence of the server's into the region that is read out. */
+function showOffline() {
+  problems.replaceChildren(document.getElementById("problem-offline").content.cloneNode(true));
+}
+
+// A failed answer is swapped only when the server made it for that: a form with its errors (422) or a problem for #problems.
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr } = event.detail;
+  if (xhr.status < 400 || xhr.status === 422 || xhr.getResponseHeader("HX-Retarget")) return;
+  event.detail.shouldSwap = false;
+  showOffline();
+});
+document.body.addEventListener("htmx:sendError", showOffline);
+document.body.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.requestConfig.verb !== "get") problems.replaceChildren();
+});
+
+// Forms that ask before they act: <form data-confirm="dialog-id">; the dialog's own form carries the answer.
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-dialog]");
+  if (opener) document.getElementById(opener.dataset.dialog)?.showModal();
+  event.target.closest("[data-close-dialog]")?.closest("dialog")?.close();
+});

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from core.models import TenantModel, TrashableModel
+from schemas_app.fields import OrderedJSONField
 
 
 class Schema(TrashableModel):
@@ -34,7 +35,7 @@ class SchemaRevision(TenantModel):
 
     schema = models.ForeignKey(Schema, on_delete=models.CASCADE, related_name="revisions")
     version = models.PositiveIntegerField()
-    response_format = models.JSONField()
+    response_format = OrderedJSONField()
     created_by = models.ForeignKey("organizations.User", null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:

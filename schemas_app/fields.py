@@ -1,0 +1,21 @@
+"""A JSON column that keeps the order of keys, which `jsonb` does not: a schema's fields stand in their author's order."""
+
+import json
+from typing import Any
+
+from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg.types.json import Json
+
+
+class OrderedJSONField(models.JSONField):
+    """PostgreSQL's `json`: stored as it came, read as it was. It cannot be compared or indexed by the database."""
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return "json"
+
+    def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
+        return None if value is None else Json(value)
+
+    def from_db_value(self, value: Any, expression: Any, connection: BaseDatabaseWrapper) -> Any:
+        return json.loads(value) if isinstance(value, str) else value

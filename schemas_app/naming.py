@@ -1,0 +1,21 @@
+"""What may stand in a name or a text that is stored."""
+
+from schemas_app.errors import NameInvalid
+
+MAX_NAME = 200
+
+
+def clean_name(text: str) -> str:
+    """Trim a name.
+
+    Raises: NameInvalid.
+    """
+    name = text.strip()
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise NameInvalid(fields={"name": "1 to 200 printable characters"})
+    return name
+
+
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL takes it: no NUL, no lone surrogates."""
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

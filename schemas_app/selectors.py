@@ -1,0 +1,90 @@
+"""Reading schemas and their revisions: the only gate to their rows for doors."""
+
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Lower
+
+from core.ids import parse_id
+from organizations.actor import Actor
+from organizations.gate import get_owned, owned
+from schemas_app.errors import SchemaNotFound
+from schemas_app.listing import Fields, Listing, containing, filtered, ordered, page_of
+from schemas_app.models import Schema, SchemaRevision
+
+FIELDS: Fields = {
+    "name": ("schema__name", "text"),
+    "schema_version": ("version", "number"),
+    "created_at": ("created_at", "time"),
+}
+
+
+def get_schema(*, actor: Actor, schema_id: object) -> Schema:
+    """The stable thing, by `schema_id`.
+
+    Raises: SchemaNotFound.
+    """
+    return get_owned(Schema, actor, schema_id, error=SchemaNotFound)
+
+
+def get_revision(*, actor: Actor, schema_revid: object) -> SchemaRevision:
+    """One version, by `schema_revid`.
+
+    Raises: SchemaNotFound.
+    """
+    revision = _revisions(actor).filter(pk=parse_id(schema_revid, error=SchemaNotFound)).first()
+    if revision is None:
+        raise SchemaNotFound()
+    return revision
+
+
+def get_version(*, actor: Actor, schema_id: object, version: int | None = None) -> SchemaRevision:
+    """A version by its number; the latest one without a number.
+
+    Raises: SchemaNotFound.
+    """
+    schema = get_schema(actor=actor, schema_id=schema_id)
+    wanted = schema.latest_version if version is None else version
+    found = _revisions(actor).filter(schema=schema, version=min(max(wanted, 0), 2**31 - 1)).first()
+    if found is None:
+        raise SchemaNotFound(f"Schema with ID {schema.pk.hex} version {version} not found")
+    return found
+
+
+def list_versions(*, actor: Actor, schema_id: object) -> list[SchemaRevision]:
+    """Every version, newest first.
+
+    Raises: SchemaNotFound.
+    """
+    schema = get_schema(actor=actor, schema_id=schema_id)
+    return list(_revisions(actor).filter(schema=schema).order_by("-version"))
+
+
+def latest_revisions(*, actor: Actor) -> QuerySet[SchemaRevision]:
+    """The latest version of each schema."""
+    return _revisions(actor).filter(version=F("schema__latest_version"))
+
+
+def list_schemas(
+    *,
+    actor: Actor,
+    skip: int = 0,
+    limit: int = 10,
+    name_search: str | None = None,
+    sort: str | None = None,
+    filters: str | None = None,
+) -> Listing[SchemaRevision]:
+    """The latest version of each schema, newest first unless `sort` says otherwise.
+
+    Raises: ListQueryInvalid.
+    """
+    rows = containing(latest_revisions(actor=actor), lookup="schema__name", text=name_search)
+    rows = filtered(rows, filters=filters, fields=FIELDS)
+    return page_of(ordered(rows, sort=sort, fields=FIELDS), skip=skip, limit=limit)
+
+
+def schemas_named(*, actor: Actor, name: str) -> QuerySet[Schema]:
+    """At most one: names are compared without case, by the database's own rule."""
+    return owned(Schema, actor).annotate(folded=Lower("name")).filter(folded=Lower(Value(name)))
+
+
+def _revisions(actor: Actor) -> QuerySet[SchemaRevision]:
+    return owned(SchemaRevision, actor).filter(schema__deleted_at__isnull=True).select_related("schema")

@@ -1,0 +1,149 @@
+"""Writing tags. Deleting one that may be in use is `documents.tagging.delete_tag`: what uses tags lives higher."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from core.ids import parse_id
+from organizations.actor import Actor
+from organizations.gate import owned
+from organizations.services import record
+from tags_app.errors import TagChanged, TagInvalid, TagNameTaken, TagNotFound
+from tags_app.models import DEFAULT_COLOR, Tag
+from tags_app.selectors import get_tags
+
+MAX_DESCRIPTION = 2000
+
+
+@transaction.atomic
+def create_tag(*, actor: Actor, name: str, color: str | None = None, description: str | None = None) -> Tag:
+    """Make a tag; its name is new in the organization.
+
+    Raises: TagInvalid, TagNameTaken.
+    """
+    tag = Tag(
+        organization_id=actor.organization_id,
+        name=_name(name),
+        color=_color(color) or DEFAULT_COLOR,
+        description=_description(description),
+        created_by_id=actor.user_id,
+    )
+    _save(tag)
+    record(actor=actor, action="tag.created", target=("tag", tag.id))
+    return tag
+
+
+@transaction.atomic
+def update_tag(
+    *, actor: Actor, tag_id: object, name: str, color: str | None = None, description: str | None = None
+) -> Tag:
+    """Set name and description; the color only when one is given.
+
+    Raises: TagNotFound, TagInvalid, TagNameTaken.
+    """
+    tag = lock_tag(actor=actor, tag_id=tag_id)
+    tag.name, tag.description = _name(name), _description(description)
+    tag.color = _color(color) or tag.color
+    _save(tag)
+    record(actor=actor, action="tag.updated", target=("tag", tag.id))
+    return tag
+
+
+@transaction.atomic
+def trash_tag(*, actor: Actor, tag_id: object) -> Tag:
+    """Move a tag to the trash. The caller has made sure that nothing uses it, under `lock_tag`.
+
+    Raises: TagNotFound.
+    """
+    tag = lock_tag(actor=actor, tag_id=tag_id)
+    tag.deleted_at = timezone.now()
+    tag.save(update_fields=["deleted_at"])
+    record(actor=actor, action="tag.deleted", target=("tag", tag.id))
+    return tag
+
+
+@transaction.atomic
+def restore_tag(*, actor: Actor, tag_id: object) -> Tag:
+    """Take a tag out of the trash.
+
+    Raises: TagNotFound when it is not there, TagNameTaken when its name was taken since.
+    """
+    tag = lock_trashed_tag(actor=actor, tag_id=tag_id)
+    tag.deleted_at = None
+    _save(tag)
+    record(actor=actor, action="tag.restored", target=("tag", tag.id))
+    return tag
+
+
+def require_unchanged(*, tag: Tag, updated_at: datetime) -> None:
+    """Raises: TagChanged when somebody wrote the tag after `updated_at`."""
+    if tag.updated_at != updated_at:
+        raise TagChanged()
+
+
+def lock_tag(*, actor: Actor, tag_id: object) -> Tag:
+    """Raises: TagNotFound."""
+    rows = owned(Tag, actor).select_for_update()
+    tag = rows.filter(pk=parse_id(tag_id, error=TagNotFound)).first()
+    if tag is None:
+        raise TagNotFound()
+    return tag
+
+
+def lock_trashed_tag(*, actor: Actor, tag_id: object) -> Tag:
+    """Raises: TagNotFound."""
+    rows = Tag.objects.filter(organization_id=actor.organization_id, deleted_at__isnull=False)
+    tag = rows.filter(pk=parse_id(tag_id, error=TagNotFound)).select_for_update().first()
+    if tag is None:
+        raise TagNotFound()
+    return tag
+
+
+def lock_tags(*, actor: Actor, tag_ids: Sequence[object]) -> list[Tag]:
+    """The tags that something is about to use: nobody deletes one of them until this transaction ends.
+
+    Raises: UnknownTags.
+    """
+    if not tag_ids:
+        return []
+    found = get_tags(actor=actor, tag_ids=tag_ids)
+    keys = [tag.pk for tag in found]
+    held = list(owned(Tag, actor).filter(pk__in=keys).order_by("pk").select_for_update(no_key=True))
+    return held if len(held) == len(found) else get_tags(actor=actor, tag_ids=tag_ids)
+
+
+def _save(tag: Tag) -> None:
+    try:
+        with transaction.atomic():
+            tag.save()
+    except IntegrityError as problem:
+        raise TagNameTaken(f"Tag with name '{tag.name}' already exists", fields={"name": "taken"}) from problem
+
+
+def _name(text: str) -> str:
+    name = text.strip()
+    if not name or len(name) > 200 or not _plain(name) or not name.isprintable():
+        raise TagInvalid("A tag's name needs 1 to 200 printable characters.", fields={"name": "1 to 200 characters"})
+    return name
+
+
+def _color(text: str | None) -> str | None:
+    color = (text or "").strip()
+    if len(color) > 32 or not color.isprintable() or not _plain(color):
+        raise TagInvalid("A color has at most 32 characters.", fields={"color": "at most 32 characters"})
+    return color or None
+
+
+def _description(text: str | None) -> str | None:
+    if text is not None and (len(text) > MAX_DESCRIPTION or not _plain(text)):
+        raise TagInvalid(
+            f"A description has at most {MAX_DESCRIPTION} characters.", fields={"description": "too long or unreadable"}
+        )
+    return text
+
+
+def _plain(text: str) -> bool:
+    """Whether PostgreSQL can store it: no NUL, no lone surrogates."""
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -34,7 +34,7 @@ from llm.offline.engine import reply
 from llm.types import ChatMessage, Completion
 from organizations.actor import Actor
 from organizations.services import record
-from prompts_app.selectors import PromptToRun, prompt_to_run
+from prompts_app.running import PromptToRun, prompt_to_run
 from schemas_app.validation import validate_data
 
 log = structlog.get_logger(__name__)

@@ -16,7 +16,7 @@ from documents.models import Document, Extraction, ExtractionEdit
 from documents.selectors import document_content, get_document
 from organizations.actor import Actor
 from organizations.services import record
-from prompts_app.default import DEFAULT_PROMPT_ID
+from prompts_app.default import DEFAULT_PROMPT_ID, DEFAULT_RESPONSE_FORMAT
 from schemas_app.validation import validate_data
 
 
@@ -86,7 +86,9 @@ def _current(document: Document) -> QuerySet[Extraction]:
 def response_format_of(result: Extraction) -> dict[str, Any] | None:
     """The response format that the result was made with, None for a prompt without a schema."""
     revision = result.prompt_revision
-    if revision is None or revision.schema_revision is None:
+    if revision is None:
+        return DEFAULT_RESPONSE_FORMAT
+    if revision.schema_revision is None:
         return None
     response_format: dict[str, Any] = revision.schema_revision.response_format
     return response_format
@@ -137,7 +139,8 @@ def _save_edit(actor: Actor, result: Extraction, data: Any, path: str, previous:
     result.is_verified = False
     result.edit_version += 1
     result.grounding = {key: place.as_json() for key, place in ground(data=data, pages=content.pages).items()}
-    result.validation_errors = validate_data(response_format_of(result), data) if response_format_of(result) else []
+    response_format = response_format_of(result)
+    result.validation_errors = validate_data(response_format, data) if response_format else []
     result.save(
         update_fields=[
             "updated_llm_result",

@@ -1,0 +1,48 @@
+"""What a run needs of a prompt: text, model, response format. The built-in prompt comes in the same shape."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from organizations.actor import Actor
+from prompts_app.default import (
+    CLIENTS_MODEL,
+    DEFAULT_CONTENT,
+    DEFAULT_PROMPT_ID,
+    DEFAULT_PROMPT_NAME,
+    DEFAULT_RESPONSE_FORMAT,
+)
+from prompts_app.models import PromptRevision
+from prompts_app.selectors import get_revision
+
+
+@dataclass(frozen=True, slots=True)
+class PromptToRun:
+    """`revision` is None for the built-in prompt; `response_format` is None for a prompt without a schema."""
+
+    revision: PromptRevision | None
+    prompt_revid: str
+    name: str
+    content: str
+    model: str
+    response_format: dict[str, Any] | None
+
+
+def prompt_to_run(*, actor: Actor, prompt_revid: object = None) -> PromptToRun:
+    """The prompt revision to run; the built-in one for None and "default".
+
+    Raises: PromptNotFound.
+    """
+    if prompt_revid is None or prompt_revid == DEFAULT_PROMPT_ID:
+        return PromptToRun(
+            None, DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME, DEFAULT_CONTENT, CLIENTS_MODEL, DEFAULT_RESPONSE_FORMAT
+        )
+    revision = get_revision(actor=actor, prompt_revid=prompt_revid)
+    schema = revision.schema_revision
+    return PromptToRun(
+        revision,
+        revision.id.hex,
+        revision.prompt.name,
+        revision.content,
+        revision.model,
+        schema.response_format if schema else None,
+    )

@@ -142,7 +142,6 @@ CELERY_TIMEZONE = "UTC"
 
 # --- Who ------------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "organizations.User"
-AUTHENTICATION_BACKENDS = ["organizations.backends.EmailBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},

@@ -40,7 +40,9 @@ def _choice(node: Node, root: Node) -> dict[str, Any] | None:
     if isinstance(all_of, list):
         merged: dict[str, Any] = {}
         for part in all_of:
-            found = _target(part["$ref"], root) if isinstance(part, Mapping) and isinstance(part.get("$ref"), str) else part
+            found = (
+                _target(part["$ref"], root) if isinstance(part, Mapping) and isinstance(part.get("$ref"), str) else part
+            )
             if isinstance(found, Mapping):
                 both = {**_mapping(merged.get("properties")), **_mapping(found.get("properties"))}
                 merged.update(found)

@@ -6,7 +6,9 @@ from itertools import pairwise
 
 from llm.offline.layout.model import Cell, Line, Row, Table
 
-_NUMERIC = re.compile(r"^[(\[]?[-+−–]?\s*(?:[$€£¥]|[A-Z]{3})?\s*[-+−–]?\d[\d.,' ]*\s*(?:%|[$€£¥]|[A-Z]{3}|[-−])?\s*[)\]]?$")
+_NUMERIC = re.compile(
+    r"^[(\[]?[-+−–]?\s*(?:[$€£¥]|[A-Z]{3})?\s*[-+−–]?\d[\d.,' ]*\s*(?:%|[$€£¥]|[A-Z]{3}|[-−])?\s*[)\]]?$"
+)
 _HAS_DIGIT = re.compile(r"\d")
 _NUMBER_WITH_UNIT = re.compile(r"^[-+−]?\d[\d.,]*\s+\S{1,10}$")
 

@@ -61,7 +61,12 @@ def concepts() -> dict[str, Concept]:
     """All concepts by name."""
     return {
         name: Concept(
-            name, entry["kind"], tuple(entry["names"]), entry["about"], entry.get("column", False), tuple(entry.get("instead", ()))
+            name,
+            entry["kind"],
+            tuple(entry["names"]),
+            entry["about"],
+            entry.get("column", False),
+            tuple(entry.get("instead", ())),
         )
         for name, entry in _load("concepts.json").items()
     }
@@ -71,7 +76,8 @@ def concepts() -> dict[str, Concept]:
 def kinds() -> tuple[Kind, ...]:
     """All kinds of documents, the most telling first."""
     return tuple(
-        Kind(key, entry["name"], tuple(entry["titles"]), tuple(entry["fields"])) for key, entry in _load("kinds.json").items()
+        Kind(key, entry["name"], tuple(entry["titles"]), tuple(entry["fields"]))
+        for key, entry in _load("kinds.json").items()
     )
 
 
@@ -154,8 +160,16 @@ def language_of(text: str) -> str:
 
 
 _SIGNS = {
-    "en": frozenset("the of and to your for invoice date number total please due from with by is amount payment name".split()),
-    "de": frozenset("der die und von das mit bitte rechnung datum menge netto summe ust mwst nr gesamt bis zum zzgl preis".split()),
-    "fr": frozenset("de la le du les des et facture date tva ttc ht montant client pour votre prix avoir quantite total".split()),
-    "nl": frozenset("de het van een en btw factuur datum aantal totaal bedrag op uw te voor omschrijving prijs klant".split()),
+    "en": frozenset(
+        "the of and to your for invoice date number total please due from with by is amount payment name".split()
+    ),
+    "de": frozenset(
+        "der die und von das mit bitte rechnung datum menge netto summe ust mwst nr gesamt bis zum zzgl preis".split()
+    ),
+    "fr": frozenset(
+        "de la le du les des et facture date tva ttc ht montant client pour votre prix avoir quantite total".split()
+    ),
+    "nl": frozenset(
+        "de het van een en btw factuur datum aantal totaal bedrag op uw te voor omschrijving prijs klant".split()
+    ),
 }

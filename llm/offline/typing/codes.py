@@ -16,13 +16,17 @@ _VAT = re.compile(
 )
 _EMAIL = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
 _WEB = re.compile(r"(?:https?://|www\.)[^\s,;)]+", re.IGNORECASE)
-_PHONE = re.compile(r"(?<![\w.,+])(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{1,5}(?:[ ./-]{1,3}\d{1,8}){1,6}(?![\w,])|\+\d{8,15}")
+_PHONE = re.compile(
+    r"(?<![\w.,+])(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{1,5}(?:[ ./-]{1,3}\d{1,8}){1,6}(?![\w,])|\+\d{8,15}"
+)
 _TIME = re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[AaPp]\.?[Mm]\.?)?(?![\d:])")
 _CITY_WORD = r"[A-ZÀ-Þ'][\w'’.\-À-ÿ]*"
 _POSTCODE_CITY = re.compile(
     rf"(?:^|\s)(?:(?P<country>[A-Z]{{1,2}})[- ])?(?P<postcode>\d{{5}}|\d{{4}}(?: ?[A-Z]{{2}})?) ?(?P<city>{_CITY_WORD}(?: {_CITY_WORD}| (?:am|an|der|den|im|sur|en|de|la|le|les|a/d))*)"
 )
-_US_CITY = re.compile(rf"(?P<city>{_CITY_WORD}(?: {_CITY_WORD})*),? ?(?P<state>[A-Z]{{2}}),? ?(?P<postcode>\d{{5}}(?:-\d{{4}})?)(?!\d)")
+_US_CITY = re.compile(
+    rf"(?P<city>{_CITY_WORD}(?: {_CITY_WORD})*),? ?(?P<state>[A-Z]{{2}}),? ?(?P<postcode>\d{{5}}(?:-\d{{4}})?)(?!\d)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,11 @@ def find_codes(kind: str, text: str) -> list[FoundText]:
     if kind == "iban":
         return find_ibans(text)
     pattern = {"bic": _BIC, "vat_id": _VAT, "email": _EMAIL, "url": _WEB, "phone": _PHONE, "time": _TIME}[kind]
-    return [FoundText(match.group(), match.start(), match.end()) for match in pattern.finditer(text) if _plausible(kind, match.group())]
+    return [
+        FoundText(match.group(), match.start(), match.end())
+        for match in pattern.finditer(text)
+        if _plausible(kind, match.group())
+    ]
 
 
 def _plausible(kind: str, text: str) -> bool:

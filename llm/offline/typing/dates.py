@@ -30,8 +30,12 @@ class FoundDate:
 
 _ISO = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d{2})(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?!\d)")
-_NUMERIC = re.compile(r"(?<![\d.,/])(?P<a>\d{1,2})(?P<sep>[./-])\s?(?P<b>\d{1,2})(?P=sep)\s?(?P<y>\d{4}|\d{2})(?![\d/])(?!\.\d)")
-_DAY_NAME = re.compile(r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|e)?[.\s-]{0,2}\s?(?P<name>[a-z]{3,9})[.,\s-]{1,3}(?P<y>\d{4}|\d{2})(?!\d)")
+_NUMERIC = re.compile(
+    r"(?<![\d.,/])(?P<a>\d{1,2})(?P<sep>[./-])\s?(?P<b>\d{1,2})(?P=sep)\s?(?P<y>\d{4}|\d{2})(?![\d/])(?!\.\d)"
+)
+_DAY_NAME = re.compile(
+    r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|e)?[.\s-]{0,2}\s?(?P<name>[a-z]{3,9})[.,\s-]{1,3}(?P<y>\d{4}|\d{2})(?!\d)"
+)
 _NAME_DAY = re.compile(r"(?<![a-z])(?P<name>[a-z]{3,9})\.?\s(?P<d>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y>\d{4})(?!\d)")
 
 

@@ -3,7 +3,9 @@
 import unicodedata
 from functools import lru_cache
 
-_SPECIAL = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "’": "'", "‘": "'", "´": "'", "`": "'", "–": "-", "—": "-"})
+_SPECIAL = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "’": "'", "‘": "'", "´": "'", "`": "'", "–": "-", "—": "-"}
+)
 
 
 @lru_cache(maxsize=16384)

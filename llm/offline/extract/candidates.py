@@ -1,0 +1,257 @@
+"""Candidates for a target: values that stand where its label points, with how well they fit."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from llm.offline.extract.parties import Party, role_at
+from llm.offline.extract.reading import Caption, Hit, Reading
+from llm.offline.extract.targets import Target
+from llm.offline.extract.values import Value, values_in
+from llm.offline.layout.analysis import cells_below, cells_right
+from llm.offline.layout.model import Cell, Token
+from llm.offline.matching.lexicon import concepts
+from llm.offline.matching.words import likeness, words_of
+
+THRESHOLD = 0.3
+_ALIKE = 0.58
+_PATTERN_SCORES = {
+    "iban": 0.5,
+    "email": 0.35,
+    "bic": 0.4,
+    "url": 0.35,
+    "phone": 0.35,
+    "vat_id": 0.4,
+    "time": 0.5,
+    "currency": 0.55,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value for a target. `label` is the text that points to it. Units: score 0–1.2."""
+
+    value: Value
+    score: float
+    label: str = ""
+
+
+def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -> list[Candidate]:
+    """All candidates of a target, best first."""
+    if target.kind == "boolean":
+        return sorted(_checks(target, reading), key=lambda c: -c.score)
+    found = [*_from_labels(target, reading), *_from_parties(target, parties), *_from_patterns(target, reading)]
+    best: dict[tuple[int, ...], Candidate] = {}
+    for candidate in found:
+        held = best.get(candidate.value.tokens)
+        if held is None or candidate.score > held.score:
+            best[candidate.value.tokens] = candidate
+    return sorted((c for c in best.values() if c.score >= THRESHOLD), key=lambda c: -c.score)[:12]
+
+
+def _checks(target: Target, reading: Reading) -> Iterator[Candidate]:
+    for check in reading.layout.checks:
+        for rank, caption in enumerate(check.captions):
+            alike = likeness(_specific(target), words_of(caption.split("(")[0])) * (1.0 - 0.05 * rank)
+            if alike >= 0.3:
+                state = Value("true" if check.checked else "false", check.token.text, (check.token.index,))
+                yield Candidate(state, alike, caption)
+
+
+def _specific(target: Target) -> tuple[str, ...]:
+    """Words that tell this target from its siblings ("tax_classify_partnership" → partnership)."""
+    return (
+        tuple(word for word in target.words if word not in {"is", "has", "tax", "classify", "checked", "box", "flag"})
+        or target.words
+    )
+
+
+def _from_labels(target: Target, reading: Reading) -> Iterator[Candidate]:
+    for hit in hits_for(target, reading):
+        for value, reach in values_near(hit, target.kind, reading):
+            score = hit.quality * reach * value.fit * _place_bonus(target, hit.cell, reading)
+            yield Candidate(value, score, _label_text(hit))
+
+
+def _label_text(hit: Hit) -> str:
+    return " ".join(token.text for token in hit.cell.tokens[hit.start : hit.end]).strip(" :")
+
+
+def hits_for(target: Target, reading: Reading) -> list[Hit]:
+    """Where labels for the target stand: by concept, by the likeness of names, by role."""
+    found: list[Hit] = []
+    if target.concept is not None:
+        found.extend(_concept_hits(target, reading))
+    elif target.part not in {"postcode", "line1", "line2"} or not target.party:
+        found.extend(hit for caption in reading.captions if (hit := _alike_hit(target, caption)))
+    return found
+
+
+def _concept_hits(target: Target, reading: Reading) -> Iterator[Hit]:
+    assert target.concept is not None  # noqa: S101  # the only caller asked
+    name = target.concept.name
+    for hit in reading.hits.get(name, ()):
+        other = {"seller_vat_id": "buyer", "buyer_vat_id": "seller"}.get(name)
+        weaker = other is not None and role_at(hit.cell, reading) == other
+        yield _weaker(hit, 0.5) if weaker else hit
+    if name == "buyer_vat_id":
+        for hit in reading.hits.get("seller_vat_id", ()):
+            if role_at(hit.cell, reading) == "buyer":
+                yield _weaker(hit, 0.95)
+    for instead in target.concept.instead:
+        for hit in reading.hits.get(instead, ()):
+            yield _weaker(hit, 0.6)
+
+
+def _weaker(hit: Hit, factor: float) -> Hit:
+    return Hit(hit.cell, hit.start, hit.end, hit.quality * factor, hit.languages)
+
+
+def _alike_hit(target: Target, caption: Caption) -> Hit | None:
+    alike = likeness(target.words, caption.words)
+    if len(target.path) > 1:
+        alike = max(alike, 0.9 * likeness(target.words[-2:], caption.words))
+    if target.about and alike < _ALIKE:
+        alike = max(alike, 0.8 * likeness(caption.words, target.about)) if len(caption.words) > 1 else alike
+    if alike < _ALIKE:
+        return None
+    return Hit(caption.cell, 0, caption.end, alike)
+
+
+def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
+    """Values of `kind` behind the label in its cell, else right of it, else below it. Units: reach 0–1."""
+    rest = _until_next_label(hit, kind, reading)
+    if rest:
+        inline = values_in(kind, rest, reading)
+        for rank, value in enumerate(inline[:3]):
+            yield value, 1.0 - 0.05 * rank
+        if inline and kind not in {"text", "name", "party"}:
+            return
+    if not rest or kind not in {"text", "name", "party"}:
+        yield from _beside(hit, kind, reading, weakened=bool(rest))
+
+
+def _beside(hit: Hit, kind: str, reading: Reading, *, weakened: bool) -> Iterator[tuple[Value, float]]:
+    factor = 0.8 if weakened else 1.0
+    width = reading.layout.page_size(hit.cell.page).width
+    found = False
+    for rank, cell in enumerate(cells_right(reading.layout, hit.cell)[:4]):
+        if rank and reading.is_label(cell):
+            break
+        if kind in {"text", "name", "party", "id"} and reading.is_label(cell):
+            break
+        for value in values_in(kind, _value_tokens(cell), reading)[:1]:
+            distance = max(0.0, cell.x0 - hit.cell.x1) / width
+            yield value, factor * (0.97 - 0.25 * distance - 0.06 * rank)
+            found = True
+    below_factor = factor * (0.7 if found else 0.9)
+    for rank, cell in enumerate(cells_below(reading.layout, hit.cell)[:4]):
+        if reading.is_label(cell) or (cell.line in reading.table_lines and hit.cell.line not in reading.table_lines):
+            break
+        values = values_in(kind, _value_tokens(cell), reading)[:1]
+        for value in values:
+            yield value, below_factor * (0.95 - 0.08 * rank)
+        if values and kind in {"text", "name", "party"}:
+            break
+
+
+def _value_tokens(cell: Cell) -> Sequence[Token]:
+    """A cell's tokens up to a colon that begins another pair."""
+    for place, token in enumerate(cell.tokens[:-1]):
+        if token.text.endswith(":") and place > 0:
+            return cell.tokens[:place]
+    return cell.tokens
+
+
+def _until_next_label(hit: Hit, kind: str, reading: Reading) -> list[Token]:
+    """The tokens behind the label, up to the next label or a separator."""
+    tokens = hit.cell.tokens[hit.end :]
+    others = [
+        other.start - hit.end for other in reading.labelled.get(hit.cell.tokens[0].index, []) if other.start > hit.end
+    ]
+    limit = min((other for other in others if _begins_pair(tokens, other)), default=len(tokens))
+    kept: list[Token] = []
+    for place, token in enumerate(tokens[:limit]):
+        if (
+            token.text in {"-", "–", "|", "●", "•"}
+            and kept
+            and kind != "id"
+            and place + 1 < len(tokens)
+            and _label_follows(tokens[place:])
+        ):
+            break
+        if not kept and (token.text in {":", "#", "-", "–", "=", "Nr.", "No.", "n°"} or set(token.text) <= set(".…_")):
+            continue
+        kept.append(token)
+    return kept
+
+
+def _begins_pair(tokens: Sequence[Token], place: int) -> bool:
+    """A label inside a text only ends the value before it when something with a digit or colon follows it."""
+    return any(":" in token.text or any(map(str.isdigit, token.text)) for token in tokens[place : place + 4])
+
+
+def _label_follows(tokens: Sequence[Token]) -> bool:
+    return any(token.text.endswith(":") for token in tokens[1:5])
+
+
+def _place_bonus(target: Target, cell: Cell, reading: Reading) -> float:
+    """Numbers and dates of the document stand in its head, totals at its end."""
+    count = max(1, len(reading.layout.lines))
+    depth = cell.line / count
+    name = target.concept.name if target.concept else ""
+    if name in {"document_number", "issue_date", "buyer_id", "order_reference"}:
+        return 1.0 - 0.12 * depth
+    if target.concept is not None and target.kind == "amount":
+        inside = 0.75 if cell.line in reading.table_lines else 1.0
+        return (0.92 + 0.08 * depth) * inside
+    return 1.0
+
+
+def _from_parties(target: Target, parties: Sequence[Party]) -> Iterator[Candidate]:
+    role, part = target.party, target.part
+    if target.concept is not None and target.concept.kind == "party":
+        role, part = target.concept.name.removesuffix("_name"), "name"
+    if not part:
+        return
+    for party in parties:
+        value = party.parts.get(part)
+        if value is not None and role and party.role == role:
+            yield Candidate(value, 0.35 + 0.6 * party.certainty, party.cell.text)
+        elif value is not None and not role and part != "name" and party.certainty:
+            yield Candidate(value, 0.35, party.cell.text)
+
+
+def _from_patterns(target: Target, reading: Reading) -> Iterator[Candidate]:
+    """Values that show what they are without a label."""
+    score = _PATTERN_SCORES.get(target.kind)
+    name = target.concept.name if target.concept else ""
+    if target.kind == "date" and name == "issue_date":
+        yield from _head_dates(reading)
+    if score is None or name in {"buyer_vat_id", "fax"} or target.party == "buyer":
+        return
+    seen: dict[str, int] = {}
+    for cell in reading.cells:
+        for value in values_in(target.kind, cell.tokens, reading):
+            seen[str(value.value)] = seen.get(str(value.value), 0) + 1
+            rank = 0.004 * cell.line / max(1, len(reading.layout.lines))
+            often = 0.01 * min(seen[str(value.value)], 20) if target.kind == "currency" else 0.0
+            yield Candidate(value, score - rank + often)
+
+
+def _head_dates(reading: Reading) -> Iterator[Candidate]:
+    for cell in reading.cells:
+        top = cell.page == 1 and cell.y0 < 0.5 * reading.layout.page_size(1).height
+        if top and cell.line not in reading.table_lines:
+            for value in values_in("date", cell.tokens[:3], reading)[:1]:
+                yield Candidate(value, 0.36 - 0.0005 * cell.line)
+
+
+def known(name: str) -> bool:
+    """Whether the vocabulary has a concept of this name."""
+    return name in concepts()
+
+
+def as_number(value: Value) -> Decimal | None:
+    """The number of a value, None for text."""
+    return value.value if isinstance(value.value, Decimal) else None

@@ -1,0 +1,188 @@
+"""A document read once: its shapes, language, number and date style, and where which label stands."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from llm.content import DocumentContent
+from llm.offline.layout.analysis import analyse
+from llm.offline.layout.lines import CHECKED, UNCHECKED
+from llm.offline.layout.model import Cell, Layout, Token
+from llm.offline.matching.lexicon import find_phrases, language_of
+from llm.offline.matching.words import words_of
+from llm.offline.typing.amounts import decimal_point
+from llm.offline.typing.dates import DateOrder, date_order
+
+_LEADING_NUMBER = re.compile(r"^(?:\d{1,2}[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A label on a page: tokens `start`–`end` of `cell` name it. Units: quality 0–1."""
+
+    cell: Cell
+    start: int
+    end: int
+    quality: float
+    languages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The label part of a cell: what stands before a colon, a bracket, a sentence's end, or the whole cell."""
+
+    cell: Cell
+    end: int
+    words: tuple[str, ...]
+    colon: bool
+
+
+class Reading:
+    """What extraction, proposals and answers look at. Made once per document, never changed."""
+
+    def __init__(self, document: DocumentContent) -> None:
+        self.document = document
+        self.layout: Layout = analyse(document)
+        self.text = "\n".join(line.text for line in self.layout.lines)
+        self.language = language_of(self.text)
+        self.order: DateOrder = date_order(self.text, self.language)
+        self.point = decimal_point(self.text)
+        self.table_lines = frozenset(index for table in self.layout.tables for index in table.lines)
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """All cells in reading order."""
+        return self.layout.cells
+
+    @cached_property
+    def hits(self) -> dict[str, list[Hit]]:
+        """Concept → where its labels stand."""
+        found: dict[str, list[Hit]] = defaultdict(list)
+        for cell in self.cells:
+            for concepts, hit in cell_hits(cell):
+                for concept in concepts:
+                    found[concept].append(hit)
+        return found
+
+    @cached_property
+    def labelled(self) -> dict[int, list[Hit]]:
+        """Index of a cell's first token → all its hits, left to right."""
+        found: dict[int, list[Hit]] = defaultdict(list)
+        for cell in self.cells:
+            found[cell.tokens[0].index] = [hit for _, hit in cell_hits(cell)]
+        return found
+
+    @cached_property
+    def captions(self) -> list[Caption]:
+        """The caption of every cell that has one, and of captions that run over several lines."""
+        return [caption for cell in self.cells for caption in captions_of(self.layout, cell)]
+
+    def is_label(self, cell: Cell) -> bool:
+        """Whether a cell is nothing but a known label."""
+        hits = self.labelled.get(cell.tokens[0].index, [])
+        named = sum(hit.end - hit.start for hit in hits)
+        return bool(hits) and named >= 0.75 * len(cell.tokens) or cell.text.rstrip().endswith(":")
+
+
+def cell_hits(cell: Cell) -> list[tuple[tuple[str, ...], Hit]]:
+    """The label phrases of a cell, in tokens."""
+    words: list[str] = []
+    owners: list[int] = []
+    for place, token in enumerate(cell.tokens):
+        for word in _token_words(token):
+            words.append(word)
+            owners.append(place)
+    found = []
+    for phrase in find_phrases(words):
+        start, end = owners[phrase.start], owners[phrase.end - 1] + 1
+        whole = _covers(owners, phrase.start, phrase.end)
+        if whole:
+            hit = Hit(cell, start, end, phrase.weight * _coverage(cell, start, end), phrase.languages)
+            found.append((phrase.concepts, hit))
+    return found
+
+
+def _token_words(token: Token) -> tuple[str, ...]:
+    if any(map(str.isdigit, token.text)):
+        return (token.text.split(":")[0].lower(),) if ":" in token.text and token.text[0].isalpha() else (token.text,)
+    return words_of(token.text) or ("",)
+
+
+def _covers(owners: Sequence[int], start: int, end: int) -> bool:
+    """A phrase must not begin or end inside a token, except behind a slash or before a colon's value."""
+    begins = start == 0 or owners[start - 1] != owners[start]
+    ends = end == len(owners) or owners[end] != owners[end - 1]
+    return begins and ends
+
+
+def _coverage(cell: Cell, start: int, end: int) -> float:
+    """How much of the label's own words the phrase is: words before it (up to a separator) weaken it."""
+    before = 0
+    for token in reversed(cell.tokens[:start]):
+        if token.text.endswith((":", ",", ".", ";", "-", "–", "|", "●")) or any(map(str.isdigit, token.text)):
+            break
+        before += 1
+    after = _words_after(cell, end)
+    return 0.5 + 0.5 * (end - start) / (end - start + before + after)
+
+
+def _words_after(cell: Cell, end: int) -> int:
+    """Words between the phrase and the colon, if there is a colon close by; else plain words up to a value."""
+    if end and cell.tokens[end - 1].text.endswith(":"):
+        return 0
+    count = 0
+    for token in cell.tokens[end : end + 4]:
+        if any(map(str.isdigit, token.text)) or token.text in {":", "-", "–", "|", "#"}:
+            return count
+        if not token.text.startswith("("):
+            count += 1
+        if token.text.endswith(":"):
+            return count
+    return min(count, 2)
+
+
+def captions_of(layout: Layout, cell: Cell) -> list[Caption]:
+    """The label part of `cell`; for a caption over several lines a second one with all its words."""
+    tokens = cell.tokens
+    first = 1 if len(tokens) > 1 and _LEADING_NUMBER.match(tokens[0].text) else 0
+    end, colon = _caption_end(tokens, first)
+    text = " ".join(token.text for token in tokens[first:end]).split("(")[0]
+    alternatives = [part for part in text.split("/") if part.strip()] if text.count("/") == 1 else []
+    found = [Caption(cell, end, words_of(part), colon) for part in (text, *alternatives) if words_of(part)]
+    if end == len(tokens) and not colon:
+        found.extend(_long_caption(layout, cell, text))
+    return found
+
+
+def _caption_end(tokens: Sequence[Token], first: int) -> tuple[int, bool]:
+    for place in range(first, len(tokens)):
+        text = tokens[place].text
+        if text in CHECKED or text in UNCHECKED:
+            return place, False
+        if text.endswith(":") or text == ":":
+            return place + 1, True
+        if place > first and text.endswith(".") and len(text) > 5 and place + 1 < len(tokens):
+            return len(tokens), False
+    return len(tokens), False
+
+
+def _long_caption(layout: Layout, cell: Cell, text: str) -> list[Caption]:
+    """Captions of form boxes run on below in the same small print; their values are set apart or in another size."""
+    words, last = [text], cell
+    for line in layout.lines[cell.line + 1 : cell.line + 9]:
+        if line.page != cell.page or line.y0 - last.y1 > 0.9 * last.height:
+            break
+        below = [other for other in line.cells if abs(other.x0 - cell.x0) < 1.6 * cell.height]
+        if below and _same_print(below[0], cell) and not any(map(str.isdigit, below[0].text)):
+            words.append(below[0].text.split("(")[0])
+            last = below[0]
+    if last is cell:
+        return []
+    return [Caption(last, len(last.tokens), words_of(" ".join(words)), False)]
+
+
+def _same_print(below: Cell, cell: Cell) -> bool:
+    alike = abs(below.height - cell.height) < 0.12 * cell.height
+    return alike and below.tokens[0].origin == cell.tokens[0].origin

@@ -1,0 +1,119 @@
+"""What a schema asks for: each leaf as a target with its words, its concept and the kind of its values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm.offline.extract.schema import MAX_DEPTH, Node, properties_of, resolve, type_of
+from llm.offline.matching.lexicon import Concept, concept_of
+from llm.offline.matching.words import words_of, words_of_name
+
+Path = tuple[str, ...]
+MAX_TARGETS = 600
+
+_PARTIES = {
+    "seller": "seller vendor supplier merchant issuer sender store provider contractor verkaufer lieferant vendeur fournisseur",
+    "buyer": "buyer customer client recipient bill billing sold invoicee kaufer kunde acheteur purchaser",
+    "ship_to": "ship shipping delivery consignee",
+}
+_PARTY_OF = {word: role for role, words in _PARTIES.items() for word in words.split()}
+_PARTS = {
+    "line1": "line1 street street1 address1 addressline1 strasse rue straat",
+    "line2": "line2 street2 address2 addressline2 additional",
+    "postcode": "postcode zip zipcode postal plz",
+    "city": "city town place ort ville stad",
+    "state": "state province region",
+    "country": "country land pays",
+}
+_PART_OF = {word: part for part, words in _PARTS.items() for word in words.split()}
+_DATE_WORDS = frozenset("date datum dob day".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One leaf of the schema. `party` and `part` are set for pieces of a seller's or buyer's details."""
+
+    path: Path
+    words: tuple[str, ...]
+    about: tuple[str, ...]
+    concept: Concept | None
+    kind: str
+    json_type: str
+    enum: tuple[Any, ...] = ()
+    party: str = ""
+    part: str = ""
+    node_format: str = ""
+
+
+def targets_of(schema: Any, root: Node) -> tuple[list[Target], list[tuple[Path, Node]]]:
+    """The leaves outside arrays, and the arrays (path and resolved array node), both in schema order."""
+    leaves: list[Target] = []
+    arrays: list[tuple[Path, Node]] = []
+    stack: list[tuple[Path, Any]] = [((), schema)]
+    while stack and len(leaves) < MAX_TARGETS:
+        path, raw = stack.pop()
+        node = resolve(raw, root)
+        kind = type_of(node)
+        if kind == "object" and len(path) < MAX_DEPTH:
+            stack.extend(reversed([((*path, name), child) for name, child in properties_of(node).items()]))
+        elif kind == "array":
+            arrays.append((path, node))
+        elif kind in {"string", "number", "integer", "boolean"} and path:
+            leaves.append(make_target(path, node, kind))
+    return leaves, arrays
+
+
+def make_target(path: Path, node: Mapping[str, Any], json_type: str, *, column: bool = False) -> Target:
+    """The target for one leaf."""
+    words = _path_words(path)
+    own = words_of_name(path[-1])
+    about = words_of(str(node.get("description") or node.get("title") or ""))
+    options = node.get("enum", [node["const"]] if "const" in node else ())
+    enum = tuple(options) if isinstance(options, (list, tuple)) else ()
+    party, part = ("", "") if column else _party(words, own)
+    concept = concept_of(own, columns=column) or (None if column else concept_of(words))
+    if not column and len(path) > 1 and (longer := concept_of(words)):
+        concept = longer
+    kind = _kind(concept, json_type, words, str(node.get("format", "")), about)
+    return Target(path, words, about, concept, kind, json_type, enum, party, part, str(node.get("format", "")))
+
+
+def _path_words(path: Path) -> tuple[str, ...]:
+    words: list[str] = []
+    for name in path[-3:]:
+        words.extend(word for word in words_of_name(name) if word not in words)
+    return tuple(words)
+
+
+def _party(words: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
+    role = next((_PARTY_OF[word] for word in words if word in _PARTY_OF), "")
+    joined = "".join(own)
+    if joined in _PART_OF:
+        return role, _PART_OF[joined]
+    part = next((_PART_OF[word] for word in reversed(own) if word in _PART_OF), "")
+    if "address" in words and not part:
+        numbered = next((word for word in ("1", "2") if word in own), "")
+        return role, f"line{numbered}" if numbered else "address"
+    if role and (own == tuple(w for w in words if w in _PARTY_OF) or "name" in own):
+        return role, "name"
+    return role, part if role or "address" in words else ""
+
+
+def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_format: str, about: Sequence[str]) -> str:
+    if json_type == "boolean":
+        return "boolean"
+    by_format = {"date": "date", "date-time": "date", "email": "email", "uri": "url", "time": "time"}.get(node_format)
+    if by_format:
+        return by_format
+    if json_type in {"number", "integer"}:
+        return concept.kind if concept is not None and concept.kind in {"amount", "percent"} else "amount"
+    if concept is not None:
+        return concept.kind
+    if _DATE_WORDS & set(words) or "iso" in about and "8601" in about:
+        return "date"
+    for kind in ("email", "phone", "iban", "bic", "currency", "url"):
+        if kind in words:
+            return kind
+    if set(words) & {"number", "no", "id", "code", "reference", "ssn", "ein", "tin"} and "name" not in words:
+        return "id"
+    return "text"

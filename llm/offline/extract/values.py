@@ -1,0 +1,167 @@
+"""Values of a kind in a piece of text, normalized, with the tokens they came from."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from llm.offline.extract.reading import Reading
+from llm.offline.layout.lines import CHECKED, UNCHECKED
+from llm.offline.layout.model import Token
+from llm.offline.typing.amounts import currency_code, find_amounts
+from llm.offline.typing.codes import find_codes, find_place
+from llm.offline.typing.dates import find_dates
+
+CODE_KINDS = frozenset({"iban", "bic", "vat_id", "email", "url", "phone", "time"})
+_PUNCTUATION = " \t:;,|●•*=_–-▶►"
+_ID_TOKEN = re.compile(r"^[#№]?[\w./\-+*&]*\d[\w./\-+*&]*$|^[A-Z0-9]{2,}(?:[_/-][A-Z0-9]+)+$|^[A-Z]{3,}\d*$")
+_ID_MORE = re.compile(r"^(?:[-–/]|[-–]?\d[\d./-]*|[A-Z0-9]{1,4}\d[A-Z0-9]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value as normalized and as printed. Units: fit 0–1, how surely the text is of its kind."""
+
+    value: str | Decimal
+    text: str
+    tokens: tuple[int, ...]
+    fit: float = 1.0
+
+
+def values_in(kind: str, tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    """The values of `kind` among `tokens`, left to right. A text kind takes all of them as one value."""
+    if not tokens:
+        return []
+    if kind in CODE_KINDS:
+        return _codes(kind, tokens)
+    finder = _FINDERS.get(kind, _texts)
+    return finder(tokens, reading)
+
+
+def joined(tokens: Sequence[Token]) -> tuple[str, list[int]]:
+    """The text of tokens and, per character, the place of its token."""
+    text, owners = "", []
+    for place, token in enumerate(tokens):
+        if place:
+            text += " "
+            owners.append(place)
+        text += token.text
+        owners.extend([place] * len(token.text))
+    return text, owners
+
+
+def _span(tokens: Sequence[Token], owners: Sequence[int], start: int, end: int) -> tuple[int, ...]:
+    places = sorted(set(owners[start:end]))
+    return tuple(tokens[place].index for place in places)
+
+
+def _codes(kind: str, tokens: Sequence[Token]) -> list[Value]:
+    text, owners = joined(tokens)
+    return [
+        Value(code.value, code.value, _span(tokens, owners, code.start, code.end)) for code in find_codes(kind, text)
+    ]
+
+
+def _dates(tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    text, owners = joined(tokens)
+    return [
+        Value(
+            date.iso,
+            text[date.start : date.end],
+            _span(tokens, owners, date.start, date.end),
+            0.97 if date.ambiguous else 1.0,
+        )
+        for date in find_dates(text, reading.order)
+    ]
+
+
+def _amounts(tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    text, owners = joined(tokens)
+    dates = find_dates(text, reading.order)
+    found = []
+    for amount in find_amounts(text, reading.point):
+        if amount.percent or any(date.start < amount.end and amount.start < date.end for date in dates):
+            continue
+        fit = 1.0 if amount.decimals or amount.currency else 0.8
+        span = _span(tokens, owners, amount.start, amount.end)
+        found.append(Value(amount.value, text[amount.start : amount.end].strip(), span, fit))
+    return found
+
+
+def _percents(tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    text, owners = joined(tokens)
+    found = []
+    for amount in find_amounts(text, reading.point):
+        fit = 1.0 if amount.percent else 0.6
+        if abs(amount.value) <= 100 and not amount.currency:
+            span = _span(tokens, owners, amount.start, amount.end)
+            found.append(Value(amount.value, text[amount.start : amount.end].strip(), span, fit))
+    return found
+
+
+def _currencies(tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    del reading
+    found = []
+    for token in tokens:
+        code = (
+            currency_code(token.text.strip("().,:;")) or currency_code(token.text[:1]) or currency_code(token.text[-1:])
+        )
+        if code:
+            found.append(Value(code, token.text, (token.index,)))
+    return found
+
+
+def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    """Numbers and codes: the first token that looks like one, with the groups of digits that continue it."""
+    for place, token in enumerate(tokens):
+        text = token.text.strip("#:;,()")
+        if token.text.startswith("(") or not _ID_TOKEN.match(text):
+            continue
+        if find_dates(text, reading.order) and not re.search(r"[A-Za-z]", text) and place == 0 and len(tokens) == 1:
+            return []
+        end = place + 1
+        while end < len(tokens) and _ID_MORE.match(tokens[end].text) and not _is_date(tokens[end], reading):
+            end += 1
+        while end > place + 1 and not any(map(str.isdigit, tokens[end - 1].text)):
+            end -= 1
+        run = tokens[place:end]
+        plain = " ".join(part.text for part in run).strip("#:;,()")
+        fit = (1.0 if any(map(str.isdigit, plain)) else 0.75) * (0.95**place)
+        if re.fullmatch(r"-?\d+[.,]\d{2}", plain) or _is_date(run[0], reading):
+            fit *= 0.4
+        return [Value(plain, plain, tuple(part.index for part in run), fit)]
+    return []
+
+
+def _is_date(token: Token, reading: Reading) -> bool:
+    return any(date.end - date.start == len(token.text) for date in find_dates(token.text, reading.order))
+
+
+def _texts(tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    del reading
+    kept = [token for token in tokens if token.text not in CHECKED and token.text not in UNCHECKED]
+    text = " ".join(token.text for token in kept).strip(_PUNCTUATION)
+    if not text or not any(map(str.isalnum, text)) or text.endswith(":"):
+        return []
+    return [Value(text, text, tuple(token.index for token in kept), 1.0 if len(text) < 80 else 0.7)]
+
+
+def _names(tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    """Names: text with letters that is no code and no sentence."""
+    return [
+        Value(found.value, found.text, found.tokens, found.fit)
+        for found in _texts(tokens, reading)
+        if re.search(r"[^\W\d_]{2}", found.text) and len(found.text) <= 80 and find_place(found.text) is None
+    ]
+
+
+_FINDERS = {
+    "date": _dates,
+    "amount": _amounts,
+    "percent": _percents,
+    "currency": _currencies,
+    "id": _ids,
+    "name": _names,
+    "party": _names,
+    "text": _texts,
+}

@@ -19,4 +19,5 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {**CELERY_BROKER_TRANSPORT_OPTIONS, "global_ke
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 SECRET_KEY = "the tests sign with this"
 OFFLINE_CHUNK_DELAY_MS = 0
+STATIC_ROOT = BASE_DIR / "static"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

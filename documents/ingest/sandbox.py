@@ -208,12 +208,20 @@ class ChildPool:
                 self._places.put(None)
 
 
+_READER, _OCR = "documents.ingest.child", "documents.ingest.ocr_child"
+
+
+def reader(limits: Limits) -> Child:
+    """A child process of your own that reads files; close it."""
+    return Child(_READER, limits)
+
+
 def reader_pool(limits: Limits, *, size: int = 1, max_requests: int = 500) -> ChildPool:
-    return ChildPool("documents.ingest.child", limits, size=size, max_requests=max_requests)
+    return ChildPool(_READER, limits, size=size, max_requests=max_requests)
 
 
 def ocr_pool(limits: Limits, *, size: int = 1) -> ChildPool:
-    return ChildPool("documents.ingest.ocr_child", limits, size=size, max_requests=200)
+    return ChildPool(_OCR, limits, size=size, max_requests=200)
 
 
 def inspect(child: Child, path: Path, kind: Kind) -> int | None:

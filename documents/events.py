@@ -1,0 +1,75 @@
+"""The append-only log of a document: sequence numbers without gaps, in the order of commits."""
+
+import uuid
+from typing import Any
+
+from core.ids import show_id
+from core.publish import publish_on_commit
+from documents.models import Event, EventHead, Run
+from organizations.actor import Actor
+
+
+def append_event(
+    *,
+    document_id: uuid.UUID,
+    type: str,
+    actor: Actor | None = None,
+    data: dict[str, Any] | None = None,
+    run: Run | None = None,
+    turn_id: uuid.UUID | None = None,
+) -> Event:
+    """Write one event in the caller's transaction and tell everybody who watches the document after its commit.
+
+    Call it last: from here to the commit other writers of this document's log wait. `data` carries ids and counts,
+    never document text. Raises: TransactionManagementError outside of a transaction.
+    """
+    head = lock_event_head(document_id)
+    head.last_seq += 1
+    head.save(update_fields=["last_seq"])
+    event = Event.objects.create(
+        organization_id=head.document.organization_id,
+        document_id=document_id,
+        seq=head.last_seq,
+        type=type,
+        run_id=run.pk if run else None,
+        turn_id=turn_id,
+        actor=_show_actor(actor),
+        data=data or {},
+    )
+    publish_on_commit(document_group(document_id), {"type": "document.event", "event": show_event(event)})
+    return event
+
+
+def lock_event_head(document_id: uuid.UUID) -> EventHead:
+    """The head row of a document's log, locked until the transaction ends."""
+    heads = EventHead.objects.select_for_update(of=("self",)).select_related("document")
+    head = heads.filter(pk=document_id).first()
+    if head is None:
+        EventHead.objects.bulk_create([EventHead(document_id=document_id)], ignore_conflicts=True)
+        head = heads.get(pk=document_id)
+    return head
+
+
+def document_group(document_id: uuid.UUID) -> str:
+    """The channel group of those who watch a document."""
+    return f"document.{show_id(document_id)}"
+
+
+def show_event(event: Event) -> dict[str, Any]:
+    """An event as plain data."""
+    return {
+        "seq": event.seq,
+        "type": event.type,
+        "documentId": show_id(event.document_id),
+        "runId": show_id(event.run_id) if event.run_id else None,
+        "turnId": show_id(event.turn_id) if event.turn_id else None,
+        "actor": event.actor,
+        "data": event.data,
+        "createdAt": event.created_at.isoformat().replace("+00:00", "Z"),
+    }
+
+
+def _show_actor(actor: Actor | None) -> dict[str, str] | None:
+    if actor is None:
+        return None
+    return {"userId": show_id(actor.user_id), "name": actor.name, "via": actor.via}

@@ -1,0 +1,282 @@
+"""The parse run: file → pages with words. Page by page, resumable, fenced by the run's epoch."""
+
+import contextlib
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import connections, transaction
+from django.utils import timezone
+
+from core.errors import DomainError, Unavailable
+from core.ids import show_id
+from documents import files
+from documents.errors import ParserCrashed, TooManyPages
+from documents.events import append_event
+from documents.ingest import sandbox
+from documents.ingest.sniff import sniff_path
+from documents.ingest.wire import words_as_columns
+from documents.models import DocumentVersion, Page, Run
+from documents.readers import current_limits, worker_ocr
+from documents.states import refresh_state
+from llm.content import PageContent
+
+log = structlog.get_logger(__name__)
+
+_QUEUED_AGAIN_AFTER = timedelta(seconds=120)
+_REAPED_AT_ONCE = 100
+
+
+class RunLost(Exception):  # noqa: N818 - not an error: somebody else has the run, or it has ended
+    """This process may not write for the run any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to work on a run until the lease ends; `epoch` is checked by every write."""
+
+    run_id: uuid.UUID
+    epoch: int
+    version_id: uuid.UUID
+    pages_done: int
+
+
+def parse_document(run_id: uuid.UUID) -> uuid.UUID | None:
+    """Work on a parse run until it ends. Safe to call twice, and after a crash: pages that are done stay done.
+
+    Returns: the document's id when its text is ready now. Raises: Unavailable, OSError: worth another try.
+    """
+    claim = claim_run(run_id)
+    if claim is None:
+        return None
+    started = time.monotonic()
+    try:
+        with _lease_kept(claim):
+            _read_version(claim, started)
+        return _complete(claim)
+    except RunLost:
+        log.info("run.lost", run_id=show_id(run_id))
+        return None
+    except (Unavailable, OSError):
+        _release(claim)
+        raise
+    except DomainError as error:
+        _fail(claim, error.error_code, error.detail)
+        return None
+
+
+def lock_run(run_id: uuid.UUID) -> Run:
+    """The run's row, locked until the transaction ends."""
+    return Run.objects.select_for_update().get(pk=run_id)
+
+
+@transaction.atomic
+def claim_run(run_id: uuid.UUID) -> Claim | None:
+    """Take a run that nobody works on; None when it has ended or somebody holds its lease."""
+    run = Run.objects.select_for_update().filter(pk=run_id, kind=Run.Kind.PARSE).first()
+    if run is None or run.phase in Run.ENDED or (run.lease_until and run.lease_until > timezone.now()):
+        return None
+    if run.cancel_requested:
+        _end(run, Run.Phase.CANCELLED)
+        return None
+    if run.attempts >= settings.RUN_ATTEMPTS:
+        _end(run, Run.Phase.ERROR, "gave_up", f"Reading stopped {run.attempts} times without an end.", retryable=True)
+        return None
+    run.epoch += 1
+    run.attempts += 1
+    run.phase = Run.Phase.PARSING
+    run.lease_until = _lease()
+    run.started_at = run.started_at or timezone.now()
+    run.save()
+    _tell(run, "run.started", {"attempt": run.attempts, "pagesDone": run.pages_done})
+    return Claim(run.pk, run.epoch, run.version_id, run.pages_done)
+
+
+def _read_version(claim: Claim, started: float) -> None:
+    version = DocumentVersion.objects.get(pk=claim.version_id)
+    with contextlib.closing(_Reader()) as reader:
+        key = version.pdf_key or _make_rendition(claim, version, reader.child())
+        with files.local_copy(key) as path:
+            total = sandbox.count_pages(reader.child(), path)
+            if total > settings.MAX_PAGES:
+                raise TooManyPages(f"This file has {total:,} pages; at most {settings.MAX_PAGES:,} are allowed.")
+            _count(claim, version, total)
+            for number in range(claim.pages_done + 1, total + 1):
+                if time.monotonic() - started > settings.PARSE_SECONDS_PER_DOCUMENT:
+                    raise ParserCrashed("Reading this document took too long and was stopped.")
+                commit_page(claim, reader.read_page(path, number))
+
+
+class _Reader:
+    """The child process of one document; a fresh one when it died."""
+
+    def __init__(self) -> None:
+        self._child: sandbox.Child | None = None
+
+    def child(self) -> sandbox.Child:
+        if self._child is None or not self._child.is_alive:
+            self.close()
+            self._child = sandbox.reader(current_limits())
+        return self._child
+
+    def read_page(self, path: Path, number: int) -> PageContent:
+        """Read a page, a second time in a fresh child: what was read before may have used up its memory."""
+        try:
+            return sandbox.read_page(self.child(), worker_ocr(), path, number)
+        except ParserCrashed:
+            self.close()
+        try:
+            return sandbox.read_page(self.child(), worker_ocr(), path, number)
+        except ParserCrashed as error:
+            raise ParserCrashed(f"Page {number}: {error.detail}") from error
+
+    def close(self) -> None:
+        if self._child is not None:
+            self._child.close()
+        self._child = None
+
+
+def _make_rendition(claim: Claim, version: DocumentVersion, child: sandbox.Child) -> str:
+    """Make and keep the PDF of a file of another format."""
+    key = files.rendition_key(version)
+    with tempfile.TemporaryDirectory(prefix="docrouter-") as folder, files.local_copy(version.file_key) as path:
+        target = Path(folder) / "rendition.pdf"
+        notes = sandbox.convert(child, path, sniff_path(path, version.file_name).kind, target)
+        files.keep(key, target)
+    with _writing(claim):
+        DocumentVersion.objects.filter(pk=version.pk).update(pdf_key=key, notes=notes)
+    return key
+
+
+def commit_page(claim: Claim, page: PageContent) -> None:
+    """Store one page with its event and the run's progress, all or nothing. Raises: RunLost."""
+    with _writing(claim) as run:
+        Page.objects.update_or_create(
+            version_id=claim.version_id,
+            number=page.number,
+            defaults={
+                "organization_id": run.organization_id,
+                "width": page.width,
+                "height": page.height,
+                "rotation": page.rotation,
+                "source": page.source,
+                "text": page.text.replace("\0", ""),
+                "words": words_as_columns(page.words),
+            },
+        )
+        run.pages_done = page.number
+        run.lease_until = _lease()
+        run.save(update_fields=["pages_done", "lease_until", "updated_at"])
+        data = {"page": page.number, "pages": run.pages_total, "words": len(page.words), "source": page.source}
+        append_event(document_id=run.document_id, type="page.parsed", run=run, data=data)
+
+
+@contextlib.contextmanager
+def _writing(claim: Claim) -> Iterator[Run]:
+    """A transaction that holds only while the claim does; a wish to cancel is fulfilled here. Raises: RunLost."""
+    cancelled = False
+    with transaction.atomic():
+        run = lock_run(claim.run_id)
+        if run.epoch != claim.epoch or run.phase in Run.ENDED:
+            raise RunLost
+        if run.cancel_requested:
+            _end(run, Run.Phase.CANCELLED)
+            cancelled = True
+        else:
+            yield run
+    if cancelled:
+        raise RunLost
+
+
+def _count(claim: Claim, version: DocumentVersion, total: int) -> None:
+    with _writing(claim) as run:
+        DocumentVersion.objects.filter(pk=version.pk).update(page_count=total)
+        run.pages_total = total
+        run.save(update_fields=["pages_total", "updated_at"])
+
+
+def _complete(claim: Claim) -> uuid.UUID:
+    with _writing(claim) as run:
+        Page.objects.filter(version_id=claim.version_id, number__gt=run.pages_total or 0).delete()
+        _end(run, Run.Phase.COMPLETE)
+        return run.document_id
+
+
+def _fail(claim: Claim, code: str, message: str) -> None:
+    log.info("run.failed", run_id=show_id(claim.run_id), code=code)
+    with contextlib.suppress(RunLost), _writing(claim) as run:
+        _end(run, Run.Phase.ERROR, code, message)
+
+
+def _release(claim: Claim) -> None:
+    """Give the run back, so that another try need not wait for the lease to end."""
+    with contextlib.suppress(RunLost), _writing(claim) as run:
+        run.lease_until = None
+        run.save(update_fields=["lease_until", "updated_at"])
+
+
+def _end(run: Run, phase: Run.Phase, code: str = "", message: str = "", *, retryable: bool = False) -> None:
+    run.phase, run.error_code, run.error_message, run.retryable = phase, code, message[:500], retryable
+    run.completed_at, run.lease_until = timezone.now(), None
+    run.save()
+    names = {Run.Phase.COMPLETE: "run.completed", Run.Phase.CANCELLED: "run.cancelled"}
+    data: dict[str, Any] = {"pages": run.pages_done}
+    if code:
+        data["error"] = {"code": code, "message": message[:500], "retryable": retryable}
+    _tell(run, names.get(phase, "run.failed"), data)
+
+
+def _tell(run: Run, event: str, data: dict[str, Any]) -> None:
+    state, phase = refresh_state(document_id=run.document_id)
+    shown = {**data, "kind": run.kind, "state": state, "phase": phase}
+    append_event(document_id=run.document_id, type=event, run=run, data=shown)
+
+
+@transaction.atomic
+def end_cancelled(run: Run) -> None:
+    """End a locked run that nobody works on as cancelled."""
+    _end(run, Run.Phase.CANCELLED)
+
+
+@contextlib.contextmanager
+def _lease_kept(claim: Claim) -> Iterator[None]:
+    """Renew the lease from a thread while a long page is read; it stops with the process."""
+    ended = threading.Event()
+
+    def renew() -> None:
+        while not ended.wait(settings.RUN_LEASE_SECONDS / 3):
+            rows = Run.objects.filter(pk=claim.run_id, epoch=claim.epoch).exclude(phase__in=Run.ENDED)
+            rows.update(lease_until=_lease())
+            connections.close_all()
+
+    thread = threading.Thread(target=renew, name="run-lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _lease() -> Any:
+    return timezone.now() + timedelta(seconds=settings.RUN_LEASE_SECONDS)
+
+
+@transaction.atomic
+def take_stale_runs() -> list[uuid.UUID]:
+    """Parse runs whose worker died, or whose message was lost: to be put into the queue again."""
+    now = timezone.now()
+    active = Run.objects.select_for_update(skip_locked=True).filter(kind=Run.Kind.PARSE).exclude(phase__in=Run.ENDED)
+    dead = active.filter(lease_until__lt=now)
+    lost = active.filter(lease_until__isnull=True, updated_at__lt=now - _QUEUED_AGAIN_AFTER)
+    ids = [run.pk for rows in (dead, lost) for run in rows.order_by("pk")[:_REAPED_AT_ONCE]]
+    Run.objects.filter(pk__in=ids).update(updated_at=now, lease_until=None)
+    return ids

@@ -56,6 +56,7 @@ class Call:
     arguments_hash: str = ""
     summary: str = ""
     writes: bool = False
+    tainted: bool = False
     decision: Decision | None = None
     started: bool = False
     result: dict[str, Any] | None = None

@@ -44,7 +44,7 @@ async def hang_up(stream: Any) -> None:
     await stream.aclose()
     for name in _INNER:
         inner = getattr(source, name, None)
-        if hasattr(inner, "aclose"):
+        if inner is not None and hasattr(inner, "aclose"):
             with contextlib.suppress(RuntimeError):  # it is being read at this moment: the reader's cancel closes it
                 await inner.aclose()
 

@@ -27,7 +27,7 @@ _BY_STATUS: dict[int, type[errors.ModelError]] = {
 _CONNECTION = frozenset(
     ("ConnectError", "ReadError", "WriteError", "RemoteProtocolError", "NetworkError", "ServerDisconnectedError")
 )
-_TIMEOUTS = frozenset(("ConnectTimeout", "ReadTimeout", "WriteTimeout", "PoolTimeout", "APITimeoutError", "Timeout"))
+_TIMEOUTS = frozenset(("TimeoutError", "ReadTimeout", "WriteTimeout", "PoolTimeout", "APITimeoutError", "Timeout"))
 _CONNECT_TIMEOUTS = frozenset(("ConnectTimeout", "ConnectionTimeoutError"))
 _UNREADABLE = frozenset(("JSONDecodeError", "APIResponseValidationError", "ValidationError"))
 

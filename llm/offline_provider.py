@@ -51,7 +51,7 @@ def handing_over(request: OfflineRequest) -> Iterator[None]:
 def registration(litellm: Any) -> dict[str, Any]:
     """The entry for litellm's map of custom providers. The class is born here as its base needs the lazy import."""
 
-    class OfflineModel(litellm.CustomLLM):  # type: ignore[misc, name-defined]  # a base that exists once litellm does
+    class OfflineModel(litellm.CustomLLM):  # type: ignore[misc]  # a base that exists once litellm does
         def astreaming(self, model: str, **_: Any) -> AsyncIterator[Any]:
             request = _request.get()  # now: once the stream is read, the block of handing_over is left
             if request is None:

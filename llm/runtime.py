@@ -21,7 +21,8 @@ log = structlog.get_logger(__name__)
 
 # Checked before litellm is imported: no price list from the network, no .env of whatever folder we are in.
 _ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
-_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+_SILENT = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+_NO_DETAILS = ("openai", "httpx", "httpcore", "aiohttp")  # at DEBUG they log whole requests, documents included
 
 _lock = threading.Lock()
 _warm = threading.Event()
@@ -69,7 +70,9 @@ def _set_up(module: Any) -> None:
     module.suppress_debug_info = True
     module.turn_off_message_logging = True
     module.drop_params = False
-    for name in _LOGGERS:
+    for name in _NO_DETAILS:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    for name in _SILENT:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.addHandler(logging.NullHandler())
@@ -86,7 +89,10 @@ def _rehearse(module: Any) -> None:
 
     async def call() -> None:
         messages = [{"role": "user", "content": "rehearsal"}]
-        chunks = await module.acompletion(model="gpt-4o-mini", messages=messages, mock_response="fine", stream=True)
+        tools = [{"type": "function", "function": {"name": "nothing", "parameters": {"type": "object"}}}]
+        chunks = await module.acompletion(
+            model="gpt-4o-mini", messages=messages, tools=tools, mock_response="fine", stream=True
+        )
         async for _ in chunks:
             pass
 

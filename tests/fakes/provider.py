@@ -99,6 +99,13 @@ class FakeProvider:
         if kind is None:
             self.assert_done()
 
+    def wait_asked(self, requests: int = 1, timeout: float = 2.0) -> bool:
+        """Wait until so many requests came. Blocks: from async code in a thread."""
+        end = time.monotonic() + timeout
+        while len(self.received) < requests and time.monotonic() < end:
+            time.sleep(0.01)
+        return len(self.received) >= requests
+
     def wait_gone(self, request: int = -1, timeout: float = 1.0) -> bool:
         """Wait until the client has hung up on that request's open answer. Blocks: from async code in a thread."""
         end = time.monotonic() + timeout

@@ -11,6 +11,9 @@ from organizations.actor import Actor
 from organizations.models import Organization, User
 from organizations.selectors import actor_for
 from organizations.services import add_member, create_organization, create_user
+from tests.fakes.fixtures import fake_provider, warm_litellm
+
+__all__ = ["fake_provider", "warm_litellm"]
 
 PASSWORD = "a long enough secret"
 

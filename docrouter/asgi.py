@@ -13,6 +13,9 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 
 from docrouter.urls import websocket_urlpatterns
+from llm.runtime import start_warming
+
+start_warming()
 
 application = ProtocolTypeRouter(
     {

@@ -1,8 +1,12 @@
 """The worker application: queues, the beat schedule, what runs when a lower floor says something is ready."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_ready
+
+from llm.runtime import start_warming
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docrouter.settings")
 
@@ -19,3 +23,11 @@ app.conf.beat_schedule = {
     "reap-runs": {"task": "documents.tasks.reap_runs", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
     "reap-turns": {"task": "agent.tasks.reap_turns", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
 }
+
+
+@worker_ready.connect
+def _warm_models(sender: Any = None, **_: object) -> None:
+    """A worker that calls models imports litellm when it starts, in a thread, and not within its first task."""
+    queues = sender.task_consumer.queues if sender is not None else []
+    if any(queue.name == "llm" for queue in queues):
+        start_warming()

@@ -8,6 +8,7 @@ websocket_urlpatterns: list[URLPattern] = []
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="documents:list"), name="home"),
+    path("", include("docrouter.health_urls")),
     path("", include("organizations.urls")),
     path("admin/", admin.site.urls),
 ]

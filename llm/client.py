@@ -50,7 +50,7 @@ async def stream(
     Raises: ModelError; when it is one of the middle of an answer, its `partial` is what was said.
     """
     request = ModelRequest(model, messages, tools, response_format, temperature, max_tokens)
-    tries_left = conf.retries()
+    tries_left = 0 if registry.provider_of(model) == registry.OFFLINE_PROVIDER else conf.retries()
     pause = _FIRST_PAUSE
     while True:
         attempt = _Attempt(request, document)

@@ -39,8 +39,17 @@ def translate(error: Exception, *, begun: bool, partial: Completion | None) -> e
     status = _status(error)
     if begun and kind.retryable and kind is not errors.ModelTimeout:
         kind = errors.ModelStreamBroken
-    log.warning("model_call.failed", code=kind.code, status=status, kinds=names[:4], begun=begun)
+    log.warning("model_call.failed", code=kind.code, status=status, kinds=names[:4], begun=begun, where=_where(error))
     return kind(_sentence(kind, error, status), retry_after=_retry_after(error), partial=partial)
+
+
+def _where(error: Exception) -> str:
+    """File and line where the oldest cause was raised: enough to find a bug, without the words of its message."""
+    *_, oldest = _chain(error)
+    trace = oldest.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
 
 
 def _kind(error: Exception, names: list[str]) -> type[errors.ModelError]:

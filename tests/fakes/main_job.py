@@ -39,7 +39,7 @@ def main_job_steps(
 ) -> tuple[Step, ...]:
     """One step for each model call of the job, in order; the structured one fills the schema.
 
-    With `signed` each answer thinks first, and each request must bring the signatures before it back.
+    With `signed` each answer thinks first, and requests in Anthropic's protocol must bring all signatures back.
     """
     wanted = wanted or response_format()
     reads = (Call("get_ocr_text", {}, "toolu_read"), Call("list_schemas", {}, "toolu_list"))
@@ -57,8 +57,8 @@ def main_job_steps(
     for number, (text, calls) in enumerate(rounds):
         thinking = f"Step {number}: what does the person need?" if signed else ""
         signature = _signature(number) if signed else ""
-        expect = tuple(_signature(earlier) for earlier in range(number)) if signed else ()
-        steps.append(Step(text=text, calls=calls, thinking=thinking, signature=signature, expect=expect))
+        before = tuple(_signature(earlier) for earlier in range(number)) if signed else ()
+        steps.append(Step(text=text, calls=calls, thinking=thinking, signature=signature, expect_signatures=before))
     filled = Step(structured=True, text=json.dumps(values or VALUES))
     return (*steps, filled)
 

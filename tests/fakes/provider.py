@@ -115,6 +115,13 @@ class FakeProvider:
             time.sleep(0.01)
         return False
 
+    def wait_all_closed(self, timeout: float = 1.0) -> bool:
+        """Wait until no client holds a connection, kept alive or not. Blocks."""
+        end = time.monotonic() + timeout
+        while self._writers and time.monotonic() < end:
+            time.sleep(0.01)
+        return not self._writers
+
     async def _listen(self) -> None:
         self._server = await asyncio.start_server(self._serve, self._host, self._port, limit=2**26)
         self._port = self._server.sockets[0].getsockname()[1]
@@ -173,7 +180,8 @@ class FakeProvider:
             self.problems.append(f"unexpected request {request.path} (structured: {structured}), no step is left")
             return None
         step = queue.popleft()
-        missing = [text for text in step.expect if text.encode() not in request.body]
+        wanted = step.expect + (step.expect_signatures if wire is anthropic_wire else ())
+        missing = [text for text in wanted if text.encode() not in request.body]
         if missing:
             self.problems.append(f"a request lacks {missing}")
         try:

@@ -60,6 +60,7 @@ class Step:
     call_style: Literal["plain", "interleaved", "repeated_ids", "whole", "no_index"] = "plain"
     piece: int = 12
     expect: tuple[str, ...] = ()
+    expect_signatures: tuple[str, ...] = ()  # asked of requests in Anthropic's protocol only
     fault: Fault | None = None
     repeat: int = 1
     delay: float = 0.0
@@ -74,7 +75,8 @@ def step_from_json(data: Mapping[str, Any]) -> Step:
     values = dict(data)
     values["calls"] = tuple(Call(**call) for call in values.get("calls", ()))
     values["fault"] = Fault(**values["fault"]) if values.get("fault") else None
-    values["expect"] = tuple(values.get("expect", ()))
+    for key in ("expect", "expect_signatures"):
+        values[key] = tuple(values.get(key, ()))
     if values.get("usage") is not None:
         values["usage"] = tuple(values["usage"])
     return Step(**values)

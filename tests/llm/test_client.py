@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 import time
 from contextlib import aclosing
 from decimal import Decimal
@@ -185,6 +186,16 @@ async def test_an_unknown_parameter_of_ours_never_reaches_the_wire(
     await ask(either_model, temperature=0.2, max_tokens=50)
     known = {"model", "messages", "stream", "stream_options", "temperature", "max_tokens", "thinking", "system"}
     assert set(fake_provider.received[0].json) <= known
+
+
+def test_each_event_loop_leaves_no_connection_behind(fake_provider: FakeProvider, either_model: str) -> None:
+    cache = sys.modules["litellm"].in_memory_llm_clients_cache.cache_dict
+    before = set(cache)
+    for _ in range(3):
+        fake_provider.add(Step(text="Fine."))
+        asyncio.run(ask(either_model))
+        assert set(cache) == before
+        assert fake_provider.wait_all_closed()
 
 
 def _next_round(completion: Completion) -> list[dict[str, Any]]:

@@ -3,7 +3,10 @@
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -219,16 +222,27 @@ def test_the_fake_itself_fails_on_what_is_left_and_on_what_is_unforeseen() -> No
         _post(fake.port)
 
 
+def test_the_fake_serves_a_script_as_a_process(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"text": "Fine.", "calls": [{"name": "read"}], "fault": {"kind": "status"}}]))
+    command = [sys.executable, "-m", "tests.fakes.provider", "--script", str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        port = int(process.stdout.readline().removeprefix("ready "))
+        _post(port, b"HTTP/1.1 500")
+        process.terminate()
+
+
 async def _collect(said: list[Any], model: str) -> None:
     async for item in client.stream(model=model, messages=QUESTION):
         said.append(item)
 
 
-def _post(port: int) -> None:
+def _post(port: int, answer: bytes = b"HTTP/1.1 400") -> None:
     body = json.dumps({"model": "m", "messages": []}).encode()
     with socket.create_connection(("127.0.0.1", port)) as plain:
         plain.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
-        assert plain.recv(100).startswith(b"HTTP/1.1 400")
+        assert plain.recv(100).startswith(answer)
 
 
 def _knock(address: tuple[str, int]) -> socket.socket:

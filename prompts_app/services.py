@@ -23,7 +23,7 @@ from prompts_app.config import (
 from prompts_app.default import DEFAULT_PROMPT_ID
 from prompts_app.errors import DefaultPromptFixed, PromptChanged, PromptNameTaken, PromptNotFound
 from prompts_app.models import Prompt, PromptRevision
-from prompts_app.selectors import get_version, prompts_of_schema
+from prompts_app.selectors import get_prompt, get_version, prompts_of_schema
 from schemas_app.errors import SchemaInUse, SchemaNotFound
 from schemas_app.models import Schema, SchemaRevision
 from schemas_app.selectors import get_version as get_schema_version
@@ -72,13 +72,21 @@ def create_prompt(*, actor: Actor, config: PromptConfig) -> SavedPrompt:
 
 
 @transaction.atomic
-def update_prompt(*, actor: Actor, prompt_id: object, config: PromptConfig) -> SavedPrompt:
+def update_prompt(
+    *, actor: Actor, prompt_id: object, config: PromptConfig, expected_version: int | None = None
+) -> SavedPrompt:
     """Replace the whole prompt: renamed in place when only the name differs, else a new revision.
 
-    Raises: PromptNotFound, DefaultPromptFixed, PromptNameTaken, and what `create_prompt` raises.
+    Raises: PromptNotFound, DefaultPromptFixed, PromptNameTaken, PromptChanged when `expected_version` is not the
+    latest any more, and what `create_prompt` raises.
     """
-    name, body = checked_name(config), _body(actor, config)
+    name = checked_name(config)
+    require_own_prompt(prompt_id=prompt_id)
+    get_prompt(actor=actor, prompt_id=prompt_id)
+    body = _body(actor, config)
     prompt = lock_prompt(actor=actor, prompt_id=prompt_id)
+    if expected_version not in (None, prompt.latest_version):
+        raise PromptChanged(f"Version {prompt.latest_version} was saved in the meantime; nothing was changed.")
     before = (prompt.latest_version, prompt.name)
     latest = get_version(actor=actor, prompt_id=prompt.pk)
     prompt.name = latest.prompt.name = name
@@ -103,7 +111,9 @@ def revise_prompt(
 
     Raises: what `update_prompt` raises.
     """
-    current = config_of(get_version(actor=actor, prompt_id=lock_prompt(actor=actor, prompt_id=prompt_id).pk))
+    require_own_prompt(prompt_id=prompt_id)
+    latest = get_version(actor=actor, prompt_id=prompt_id)
+    current = config_of(latest)
     changed = replace(
         current,
         content=current.content if content is None else content,
@@ -112,7 +122,7 @@ def revise_prompt(
     )
     if schema_id is not None:
         changed = replace(changed, schema_id=schema_id, schema_version=None)
-    return update_prompt(actor=actor, prompt_id=prompt_id, config=changed)
+    return update_prompt(actor=actor, prompt_id=prompt_id, config=changed, expected_version=latest.version)
 
 
 @transaction.atomic
@@ -121,11 +131,8 @@ def revert_prompt(*, actor: Actor, prompt_id: object, to_version: int, expected_
 
     Raises: PromptNotFound, PromptChanged, and what `update_prompt` raises.
     """
-    prompt = lock_prompt(actor=actor, prompt_id=prompt_id)
-    if prompt.latest_version != expected_version:
-        raise PromptChanged(f"Version {prompt.latest_version} was saved since; undoing would overwrite it.")
-    earlier = get_version(actor=actor, prompt_id=prompt.pk, version=to_version)
-    return update_prompt(actor=actor, prompt_id=prompt.pk, config=config_of(earlier))
+    earlier = config_of(get_version(actor=actor, prompt_id=prompt_id, version=to_version))
+    return update_prompt(actor=actor, prompt_id=prompt_id, config=earlier, expected_version=expected_version)
 
 
 @transaction.atomic
@@ -188,10 +195,15 @@ def config_of(revision: PromptRevision) -> PromptConfig:
     )
 
 
-def lock_prompt(*, actor: Actor, prompt_id: object) -> Prompt:
-    """Raises: PromptNotFound, DefaultPromptFixed."""
+def require_own_prompt(*, prompt_id: object) -> None:
+    """Raises: DefaultPromptFixed."""
     if prompt_id == DEFAULT_PROMPT_ID:
         raise DefaultPromptFixed()
+
+
+def lock_prompt(*, actor: Actor, prompt_id: object) -> Prompt:
+    """Raises: PromptNotFound, DefaultPromptFixed."""
+    require_own_prompt(prompt_id=prompt_id)
     rows = owned(Prompt, actor).select_for_update()
     prompt = rows.filter(pk=parse_id(prompt_id, error=PromptNotFound)).first()
     if prompt is None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import F, Model, OrderBy, Q, QuerySet
+from django.db.models.functions import Lower
 
 from core.errors import Invalid
 
@@ -59,15 +60,16 @@ def containing(rows: QuerySet[M], *, lookup: str, text: str | None) -> QuerySet[
 
 
 def ordered(rows: QuerySet[M], *, sort: str | None, fields: Fields, tie: str = "-id") -> QuerySet[M]:
-    """Order by the grid's `[{"field", "sort"}]`; always a total order.
+    """Order by the grid's `[{"field", "sort"}]`, text without case; always a total order.
 
     Raises: ListQueryInvalid.
     """
-    keys: list[str] = []
+    keys: list[OrderBy] = []
     for item in _read(sort, "sort", list) or []:
         if not isinstance(item, dict) or item.get("field") not in fields or item.get("sort") not in ("asc", "desc"):
             raise ListQueryInvalid(f"Invalid sort: use {', '.join(fields)} with asc or desc.")
-        keys.append(("-" if item["sort"] == "desc" else "") + fields[item["field"]][0])
+        lookup, kind = fields[item["field"]]
+        keys.append(OrderBy(Lower(lookup) if kind == "text" else F(lookup), descending=item["sort"] == "desc"))
     return rows.order_by(*keys, tie)
 
 

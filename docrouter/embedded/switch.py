@@ -1,4 +1,4 @@
-"""How PostgreSQL, which refuses root, runs for root: three ways, tried in this order.
+"""How PostgreSQL, which refuses root and users without a name, runs for them: three ways, tried in this order.
 
 `direct`     we are an ordinary user: nothing to do.
 `namespace`  root enters a user namespace in which it is called nobody: no account, no change of ownership,
@@ -9,6 +9,7 @@
 
 import hashlib
 import os
+import pwd
 import shutil
 import stat
 import subprocess
@@ -51,12 +52,29 @@ class Switch:
 def choose(files: PostgresFiles, folder: Path, way: Way | None = None) -> Switch:
     """Choose the first way that works for data below `folder`; `way` forces one (tests)."""
     if way is None:
-        way = "direct"
-        if os.geteuid() == 0:
-            way = "namespace" if _namespace_works(files, folder) else "nobody"
+        way = _first_that_works(files, folder)
     if way == "nobody":
         files = _files_for_nobody(files)
     return Switch(way, files)
+
+
+def _first_that_works(files: PostgresFiles, folder: Path) -> Way:
+    """PostgreSQL also refuses a user without a name (containers started with any number): a namespace gives it one."""
+    if os.geteuid() != 0 and _has_name(os.geteuid()):
+        return "direct"
+    if _namespace_works(files, folder):
+        return "namespace"
+    if os.geteuid() == 0:
+        return "nobody"
+    raise EmbeddedError(f"PostgreSQL does not run as user {os.geteuid()}, who has no name here. Set DATABASE_URL.")
+
+
+def _has_name(user: int) -> bool:
+    try:
+        pwd.getpwuid(user)
+    except KeyError:
+        return False
+    return True
 
 
 def place_data(switch: Switch, folder: Path) -> None:

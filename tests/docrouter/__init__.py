@@ -1,0 +1,1 @@
+"""Tests of the roof: embedded services, make run, health, operations."""

@@ -43,9 +43,14 @@ document.body.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.requestConfig.verb !== "get") problems.replaceChildren();
 });
 
-// Forms that ask before they act: <form data-confirm="dialog-id">; the dialog's own form carries the answer.
+// Questions: what is loaded into #dialog is shown as one; a button with data-close-dialog closes it again.
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  const dialog = event.detail.target;
+  if (dialog.id === "dialog" && !dialog.open) dialog.showModal();
+});
 document.addEventListener("click", (event) => {
-  const opener = event.target.closest("[data-dialog]");
-  if (opener) document.getElementById(opener.dataset.dialog)?.showModal();
-  event.target.closest("[data-close-dialog]")?.closest("dialog")?.close();
+  const closer = event.target.closest("[data-close-dialog]");
+  if (!closer?.closest("dialog")) return;
+  event.preventDefault();
+  closer.closest("dialog").close();
 });

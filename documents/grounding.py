@@ -64,6 +64,7 @@ def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
         if len(leaf.hits) == 1:
             leaf.settled = leaf.hits[0]
     _settle_rows(leaves)
+    _settle_objects(leaves)
     return {leaf.path: _grounding(index, leaf) for leaf in leaves}
 
 
@@ -131,6 +132,22 @@ def _settle_rows(leaves: list[_Leaf]) -> None:
             if leaf.settled is not None:
                 taken.add((leaf.settled.page, leaf.settled.words))
                 anchors.append(leaf.settled)
+
+
+def _settle_objects(leaves: list[_Leaf]) -> None:
+    """Values of one nested object stand together (an address): those that are clear pull the others to them."""
+    for leaf in leaves:
+        parent = leaf.path.rpartition(".")[0]
+        if leaf.settled is not None or not leaf.hits or not parent:
+            continue
+        anchors = [one.settled for one in leaves if one.settled and one.path.rpartition(".")[0] == parent]
+        near = sorted(
+            (min(hit.distance(anchor) for anchor in anchors if anchor.page == hit.page), position)
+            for position, hit in enumerate(leaf.hits)
+            if any(anchor.page == hit.page for anchor in anchors)
+        )
+        if near and (len(near) == 1 or near[0][0] < near[1][0] / 2):
+            leaf.settled = leaf.hits[near[0][1]]
 
 
 def _nearest_in_row(hits: list[Hit], anchors: list[Hit], taken: set[tuple[int, tuple[int, ...]]]) -> Hit | None:

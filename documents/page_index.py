@@ -133,7 +133,7 @@ class PageIndex:
             while start >= 0:
                 end = start + len(wanted)
                 if start in page.starts and end in page.ends:
-                    hits.append(page.hit(tuple(dict.fromkeys(page.owner[start:end]))))
+                    hits.append(page.hit(tuple(range(page.owner[start], page.owner[end - 1] + 1))))
                 start = page.compact.find(wanted, start + 1)
         return hits
 

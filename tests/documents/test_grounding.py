@@ -131,3 +131,16 @@ def test_grounding_is_plain_json_and_the_same_each_time() -> None:
 def test_a_document_without_words_grounds_nothing_and_breaks_nothing() -> None:
     assert ground(data={"total": 1}, pages=[PageContent(1, 1, 1, "")])["total"].state == "not_found"
     assert ground(data={"total": 1}, pages=[])["total"].state == "not_found"
+
+
+def test_the_parts_of_an_address_pull_each_other_together() -> None:
+    letter = page("Seller Ltd", "12345 Northtown", "", "", "", "Buyer Ltd", "12345 Southtown")
+    data = {"seller": {"postcode": "12345", "city": "Northtown"}, "buyer": {"postcode": "12345", "city": "Southtown"}}
+    places = ground(data=data, pages=[letter])
+    assert places["seller.postcode"].boxes[0][1] == pytest.approx(1 / 50)
+    assert places["buyer.postcode"].boxes[0][1] == pytest.approx(6 / 50)
+    assert {found.state for found in places.values()} == {"found"}
+
+
+def test_the_quote_holds_the_signs_between_the_words() -> None:
+    assert place("SF25 (30 %) Typ", "Vollkasko SF25 (30 %) Typ 3").quote == "SF25 (30 %) Typ"

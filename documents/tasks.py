@@ -20,7 +20,6 @@ _LIMIT = settings.PARSE_SECONDS_PER_DOCUMENT + 120
 @shared_task(
     bind=True,
     name="documents.tasks.parse",
-    queue="ingest",
     autoretry_for=(Unavailable, OSError, OperationalError),
     retry_backoff=2,
     retry_backoff_max=60,
@@ -36,7 +35,7 @@ def parse(_task: "Task[Any, Any]", run_id: str) -> None:
             current_app.send_task(name, args=[show_id(ready)])
 
 
-@shared_task(name="documents.tasks.reap_runs", queue="llm", ignore_result=True)
+@shared_task(name="documents.tasks.reap_runs", ignore_result=True)
 def reap_runs() -> None:
     """Put runs whose worker died into the queue again."""
     for run_id in processing.take_stale_runs():

@@ -90,6 +90,8 @@ def _answer(
         return wire.error_fields(error), b""
     except MemoryError:
         return {"error": {"code": "memory", "detail": ""}}, b""
+    except FileNotFoundError:
+        return {"error": {"code": "missing", "detail": ""}}, b""
     except Exception as error:  # noqa: BLE001 - the outermost shell of the child: any parser may raise anything
         return {
             "error": {"code": UnreadableFile.code, "detail": UnreadableFile.detail, "kind": type(error).__name__}

@@ -153,6 +153,8 @@ def _raise_error(answer: wire.Fields) -> None:
     problem = answer.get("error")
     if problem is None:
         return
+    if problem["code"] == "missing":
+        raise FileNotFoundError
     if problem["code"] == "memory":
         raise errors.ParserCrashed(_TOO_MUCH)
     known: type[DomainError] = _KNOWN.get(problem["code"], errors.UnreadableFile)

@@ -1,0 +1,1 @@
+"""Documents that tests make for themselves."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from documents.errors import UnsupportedFile
-from documents.ingest import pictures
+from documents.ingest import office, pictures, texts
 from documents.ingest.limits import Limits
 from documents.ingest.sniff import IMAGE_KINDS, Kind
 
@@ -15,4 +15,18 @@ def to_pdf(path: Path, kind: Kind, target: Path, limits: Limits) -> list[str]:
     """
     if kind in IMAGE_KINDS:
         return pictures.to_pdf(path, target, limits)
-    raise UnsupportedFile
+    match kind:
+        case "txt":
+            return texts.plain_to_pdf(path, target, limits)
+        case "md":
+            return texts.markdown_to_pdf(path, target, limits)
+        case "csv":
+            return texts.csv_to_pdf(path, target, limits)
+        case "docx":
+            return office.docx_to_pdf(path, target, limits)
+        case "xlsx":
+            return office.xlsx_to_pdf(path, target, limits)
+        case "doc" | "xls":
+            return office.old_to_pdf(path, kind, target, limits)
+        case _:
+            raise UnsupportedFile

@@ -6,7 +6,6 @@ with words and boxes, through a context variable: litellm copies and logs what i
 
 import asyncio
 import contextlib
-import importlib
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from typing import Any
 
 from llm import conf
 from llm.content import DocumentContent
+from llm.offline.engine import Reply, reply
 from llm.registry import OFFLINE_PROVIDER
 from llm.types import ChatMessage
 
@@ -70,8 +70,8 @@ async def _stream(litellm: Any, model: str, request: OfflineRequest) -> AsyncIte
     yield _chunk(litellm, model, {}, "tool_calls" if answer.tool_calls else "stop")
 
 
-def _ask(request: OfflineRequest) -> Any:
-    return importlib.import_module("llm.offline.engine").reply(
+def _ask(request: OfflineRequest) -> Reply:
+    return reply(
         messages=request.messages,
         tools=request.tools,
         document=request.document,
@@ -79,7 +79,7 @@ def _ask(request: OfflineRequest) -> Any:
     )
 
 
-def _deltas(answer: Any) -> Iterator[dict[str, Any]]:
+def _deltas(answer: Reply) -> Iterator[dict[str, Any]]:
     for piece in _pieces(answer.thinking):
         yield {"reasoning_content": piece}
     for piece in _pieces(answer.text):

@@ -168,6 +168,23 @@ async def test_leaving_a_stream_hangs_up_on_the_provider(
     assert not fake_provider.received[0].finished
 
 
+async def test_every_item_may_be_awaited_by_another_task(fake_provider: FakeProvider, either_model: str) -> None:
+    """The agent's loop does so, to be able to stop while it waits."""
+    fake_provider.add(Step(text="One two three four five six."))
+    items = client.stream(model=either_model, messages=QUESTION)
+    text = ""
+    while not isinstance(item := await asyncio.create_task(_next(items)), Completion):
+        text += item.text
+    assert text == item.text
+    await asyncio.create_task(items.aclose())
+
+
+async def test_fifty_streams_at_once_all_come_through(fake_provider: FakeProvider, either_model: str) -> None:
+    fake_provider.add(Step(text="The same answer for everybody.", repeat=50))
+    answers = await asyncio.gather(*[client.complete(model=either_model, messages=QUESTION) for _ in range(50)])
+    assert {answer.text for answer in answers} == {"The same answer for everybody."}
+
+
 async def test_cancelling_before_the_first_chunk_hangs_up_too(fake_provider: FakeProvider, either_model: str) -> None:
     fake_provider.add(Step(text="late", fault=Fault("slow_headers", seconds=5)))
     reading = asyncio.create_task(client.complete(model=either_model, messages=QUESTION))
@@ -213,6 +230,10 @@ def _next_round(completion: Completion) -> list[dict[str, Any]]:
 
 def _call(call_id: str) -> ToolRequest:
     return ToolRequest(call_id, "read", '{"a": 1}')
+
+
+async def _next(items: Any) -> Any:
+    return await anext(items)
 
 
 async def _read_on(items: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from llm import client, errors, offline_provider
 from llm.catalog import OFFLINE_MODEL
-from llm.content import DocumentContent
+from llm.content import DocumentContent, PageContent, Word
 from llm.offline_provider import OfflineRequest
 from llm.types import ToolRequest
 from tests.llm.conftest import QUESTION, ask, tool
@@ -109,3 +109,21 @@ async def test_the_loop_stays_free_while_the_engine_computes(engine: Any) -> Non
         ticks += 1
     assert (await asking).text == "done"
     assert ticks > 5
+
+
+async def test_the_real_engine_reads_a_document_through_the_whole_path(warm_litellm: None) -> None:
+    words = tuple(
+        Word(text, 0.1 + 0.1 * at, 0.1 + 0.05 * line, 0.18 + 0.1 * at, 0.12 + 0.05 * line, line=line)
+        for line, texts in enumerate([["Invoice", "number:", "A-4711"], ["Total:", "1,234.50"]])
+        for at, text in enumerate(texts)
+    )
+    page = PageContent(1, 612, 792, "Invoice number: A-4711\nTotal: 1,234.50", words)
+    properties = {"invoice_number": {"type": "string"}, "total": {"type": "number"}}
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    answer = await client.complete(
+        model=OFFLINE_MODEL,
+        messages=QUESTION,
+        document=DocumentContent("d1", "invoice.pdf", (page,)),
+        response_format={"type": "json_schema", "json_schema": {"name": "invoice", "schema": schema, "strict": True}},
+    )
+    assert json.loads(answer.text) == {"invoice_number": "A-4711", "total": 1234.5}

@@ -36,7 +36,9 @@ def append_event(
         actor=_show_actor(actor),
         data=data or {},
     )
-    publish_on_commit(document_group(document_id), {"type": "document.event", "event": show_event(event)})
+    news = {"type": "document.event", "event": show_event(event)}
+    publish_on_commit(document_group(document_id), news)
+    publish_on_commit(documents_group(event.organization_id), news)
     return event
 
 
@@ -53,6 +55,11 @@ def lock_event_head(document_id: uuid.UUID) -> EventHead:
 def document_group(document_id: uuid.UUID) -> str:
     """The channel group of those who watch a document."""
     return f"document.{show_id(document_id)}"
+
+
+def documents_group(organization_id: uuid.UUID) -> str:
+    """The channel group of those who watch all documents of an organization."""
+    return f"organization.{show_id(organization_id)}.documents"
 
 
 def show_event(event: Event) -> dict[str, Any]:

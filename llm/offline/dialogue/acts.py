@@ -18,10 +18,16 @@ def set_value(talk: Conversation, request: Request) -> Reply:
     """Set one value of the extraction."""
     last = talk.last("update_extraction_field")
     if last is not None:
-        return _after(last, f"{last.arguments.get('path')} is now {shown(last.arguments.get('value'))}.", "The value stays as it was.")
+        return _after(
+            last,
+            f"{last.arguments.get('path')} is now {shown(last.arguments.get('value'))}.",
+            "The value stays as it was.",
+        )
     extraction = talk.state.get("extraction")
     if not isinstance(extraction, dict):
-        return Reply(text="There is no extraction yet whose value I could set. Ask me to set up extraction or to run it.")
+        return Reply(
+            text="There is no extraction yet whose value I could set. Ask me to set up extraction or to run it."
+        )
     schema = _schema(talk, extraction)
     path, node, problem = _path(request.text, schema, extraction)
     if path is None:
@@ -35,7 +41,11 @@ def set_value(talk: Conversation, request: Request) -> Reply:
 def _schema(talk: Conversation, extraction: dict[str, Any]) -> dict[str, Any]:
     held = schema_in_work(talk)
     inner = held.get("json_schema", {}).get("schema") if held else None
-    return inner if isinstance(inner, dict) else object_node({name: _node_like(value) for name, value in extraction.items()})
+    return (
+        inner
+        if isinstance(inner, dict)
+        else object_node({name: _node_like(value) for name, value in extraction.items()})
+    )
 
 
 def _node_like(value: Any) -> dict[str, Any]:
@@ -62,7 +72,9 @@ def _path(said: str, schema: dict[str, Any], extraction: dict[str, Any]) -> tupl
     return _with_row(found, row, node, extraction)
 
 
-def _with_row(found: Path, row: int | None, node: dict[str, Any], extraction: dict[str, Any]) -> tuple[str | None, dict[str, Any], str]:
+def _with_row(
+    found: Path, row: int | None, node: dict[str, Any], extraction: dict[str, Any]
+) -> tuple[str | None, dict[str, Any], str]:
     if row is None:
         return ".".join(found), node, ""
     rows: Any = extraction
@@ -78,11 +90,17 @@ def _with_row(found: Path, row: int | None, node: dict[str, Any], extraction: di
 def _typed(said: str, kind: str, about: str) -> Any:
     if kind == "boolean":
         low = said.lower()
-        return True if low in {"yes", "true", "on", "checked", "ja", "oui"} else (False if low in {"no", "false", "off", "unchecked"} else None)
+        return (
+            True
+            if low in {"yes", "true", "on", "checked", "ja", "oui"}
+            else (False if low in {"no", "false", "off", "unchecked"} else None)
+        )
     if kind in {"number", "integer"}:
         number = parse_amount(said)
         whole = number is not None and number == number.to_integral_value()
-        return None if number is None or (kind == "integer" and not whole) else (int(number) if whole else float(number))
+        return (
+            None if number is None or (kind == "integer" and not whole) else (int(number) if whole else float(number))
+        )
     date = parse_date(said) if "8601" in about else None
     return date.isoformat() if date else ("" if said.lower() in {"empty", "nothing", "blank"} else said)
 
@@ -146,7 +164,9 @@ def rename_document(talk: Conversation, request: Request) -> Reply:
     last = talk.last("update_document")
     if last is not None:
         return _after(last, f"The document is now called “{request.text}”.", "The name stays as it was.")
-    return talk.call(f"I rename the document to “{request.text}”.", ("update_document", {"document_name": request.text}))
+    return talk.call(
+        f"I rename the document to “{request.text}”.", ("update_document", {"document_name": request.text})
+    )
 
 
 def delete_thing(talk: Conversation, request: Request) -> Reply:
@@ -171,7 +191,11 @@ def _delete_listed(talk: Conversation, request: Request, tool: str) -> Reply:
     if listed is None and talk.offers(f"list_{kind}s"):
         return talk.call(f"I look for the {kind}.", (f"list_{kind}s", {"limit": 100}))
     rows = listed.result.get(f"{kind}s") if listed is not None else None
-    wanted = [r for r in rows or () if isinstance(r, dict) and request.value and str(r.get("name", "")).lower() == request.value.lower()]
+    wanted = [
+        r
+        for r in rows or ()
+        if isinstance(r, dict) and request.value and str(r.get("name", "")).lower() == request.value.lower()
+    ]
     identifier = str(wanted[0].get(key) or wanted[0].get("id")) if wanted else ""
     if not identifier:
         names = listing([str(row.get("name")) for row in rows or () if isinstance(row, dict)], 10)

@@ -12,19 +12,17 @@ from llm.offline.dialogue.requests import Request
 from llm.offline.dialogue.wording import failed, listing, shown, summary
 from llm.offline.extract.fill import assign, is_empty
 from llm.offline.extract.reading import Reading
-from llm.offline.extract.targets import make_target
 from llm.offline.extract.schema import inner_schema
+from llm.offline.extract.targets import make_target
 from llm.offline.layout.model import Line
 from llm.offline.matching.lexicon import concepts, find_phrases
-from llm.offline.matching.words import STOP, words_of
+from llm.offline.matching.words import word_list, words_of
 from llm.offline.propose.nodes import concept_node
 from llm.offline.reply import Reply
 from llm.offline.typing.amounts import find_amounts, parse_amount
 from llm.offline.typing.dates import find_dates
 from llm.offline.typing.folding import fold
 
-_QUESTION = frozenset("what which who where when how much many does did was were there tell me about show find give i can please it "
-                      "document say says do has have than".split())  # fmt: skip
 _LISTS = {"schemas": "list_schemas", "prompts": "list_prompts", "tags": "list_tags", "documents": "list_documents", "models": "list_llm_models",
           "prompt": "list_prompts"}  # fmt: skip
 
@@ -35,7 +33,11 @@ def show(talk: Conversation, request: Request) -> Reply:
         return _show_fields(talk)
     if request.text == "extraction":
         extraction = talk.state.get("extraction")
-        text = summary(extraction) if isinstance(extraction, dict) else "Nothing was extracted from this document in this thread yet."
+        text = (
+            summary(extraction)
+            if isinstance(extraction, dict)
+            else "Nothing was extracted from this document in this thread yet."
+        )
         return Reply(text=text)
     tool = _LISTS.get(request.text, "")
     step = talk.last(tool)
@@ -52,13 +54,19 @@ def _show_fields(talk: Conversation) -> Reply:
         return Reply(text="There is no schema in work for this document yet. Ask me to set up extraction.")
     lines = [f"- {'.'.join(path)} ({node.get('type', 'any')})" for path, node in all_fields(inner_schema(schema))]
     name = talk.state.get("schema_name")
-    return Reply(text=(f"The schema “{name}” has these fields:\n" if name else "The fields are:\n") + "\n".join(lines[:80]))
+    return Reply(
+        text=(f"The schema “{name}” has these fields:\n" if name else "The fields are:\n") + "\n".join(lines[:80])
+    )
 
 
 def _listed(kind: str, result: dict[str, Any]) -> str:
     rows = result.get(kind) or result.get(f"{kind}s")
     names = [str(r.get("name") or r.get("document_name")) if isinstance(r, dict) else str(r) for r in rows or ()]
-    return f"There are {result.get('total_count', len(names))} {kind}: {listing(names, 25)}." if names else f"There are no {kind} yet."
+    return (
+        f"There are {result.get('total_count', len(names))} {kind}: {listing(names, 25)}."
+        if names
+        else f"There are no {kind} yet."
+    )
 
 
 def where_from(talk: Conversation, reading: Reading, request: Request) -> Reply:
@@ -81,7 +89,9 @@ def where_from(talk: Conversation, reading: Reading, request: Request) -> Reply:
         return Reply(text=f"{label} is empty: I did not find it in the document.")
     line = find_line(value, path[-1], reading)
     if line is None:
-        return Reply(text=f"{label} is {shown(value)}. I do not find it on the pages as such; it may have been set by hand.")
+        return Reply(
+            text=f"{label} is {shown(value)}. I do not find it on the pages as such; it may have been set by hand."
+        )
     return Reply(text=f"{label} is {shown(value)}. It stands on page {line.page}: “{_quote(line.text)}”.")
 
 
@@ -125,18 +135,25 @@ def ask(reading: Reading, request: Request) -> Reply:
         return Reply(text="I found nothing about that in this document. I am the built-in model and can only quote what it says; "
                      "ask “what can you do” for what I can help with.")  # fmt: skip
     around = [near for near in reading.layout.lines[line.index : line.index + 2] if near.page == line.page]
-    return Reply(text=f"The best passage I find is on page {line.page}: “{_quote(' / '.join(near.text for near in around))}”")
+    return Reply(
+        text=f"The best passage I find is on page {line.page}: “{_quote(' / '.join(near.text for near in around))}”"
+    )
 
 
 def _named_value(reading: Reading, question: str) -> str:
-    words = [word for word in words_of(question) if word not in _QUESTION]
-    names = [name for hit in find_phrases(words) for name in hit.concepts if hit.end - hit.start >= max(1, len(words) - 3)]
+    words = [word for word in words_of(question) if word not in word_list("question")]
+    names = [
+        name for hit in find_phrases(words) for name in hit.concepts if hit.end - hit.start >= max(1, len(words) - 3)
+    ]
     for name in names[:3]:
         node = concept_node(concepts()[name])
         found = assign([make_target((name,), node, str(node["type"]))], reading)
         if found and found[0].candidate.score >= 0.5:
             token = found[0].candidate.value.tokens[:1]
-            line = next((line for line in reading.layout.lines for c in line.cells for t in c.tokens if (t.index,) == token), None)
+            line = next(
+                (line for line in reading.layout.lines for c in line.cells for t in c.tokens if (t.index,) == token),
+                None,
+            )
             where = f" Page {line.page}: “{_quote(line.text)}”." if line else ""
             return f"{name.replace('_', ' ').capitalize()}: {shown(found[0].value)}.{where}"
     return ""
@@ -144,7 +161,9 @@ def _named_value(reading: Reading, question: str) -> str:
 
 def best_line(reading: Reading, question: str) -> Line | None:
     """The line that shares the most telling words with the question; None when it shares none."""
-    wanted = {word for word in words_of(question) if word not in STOP and word not in _QUESTION and len(word) > 1}
+    wanted = {
+        word for word in words_of(question) if word not in word_list("stop") | word_list("question") and len(word) > 1
+    }
     if not wanted:
         return None
     lines = [(line, Counter(words_of(line.text))) for line in reading.layout.lines]

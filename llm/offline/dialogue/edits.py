@@ -5,7 +5,7 @@ from typing import Any
 
 from llm.offline.dialogue.changes import apply_changes
 from llm.offline.dialogue.conversation import Conversation, Step
-from llm.offline.dialogue.requests import Request, read_request
+from llm.offline.dialogue.requests import Request, read_reason
 from llm.offline.dialogue.setup import Plan, run_step
 from llm.offline.dialogue.wording import failed, listing, refused
 from llm.offline.extract.schema import inner_schema, properties_of
@@ -40,7 +40,11 @@ def edit_schema(talk: Conversation, request: Request) -> Reply:
         last = talk.last("update_schema")
         fields = listing(properties_of(inner_schema(base)), 20)
         text = " ".join(edit.failed)
-        return Reply(text=refused(last, "The schema stays as it was.") if last and last.rejected else f"{text} The fields are: {fields}.")
+        return Reply(
+            text=refused(last, "The schema stays as it was.")
+            if last and last.rejected
+            else f"{text} The fields are: {fields}."
+        )
     return _update_step(talk, edit)
 
 
@@ -58,7 +62,7 @@ def _edit(talk: Conversation, base: dict[str, Any], request: Request) -> Edit:
     for step in reversed(talk.steps):
         if step.name == "update_schema" and step.rejected:
             tried = step.arguments.get("response_format")
-            return _edit_of(talk, tried if isinstance(tried, dict) else base, read_request(step.reason))
+            return _edit_of(talk, tried if isinstance(tried, dict) else base, read_reason(step.reason))
     return _edit_of(talk, base, request)
 
 
@@ -76,19 +80,29 @@ def _edit_of(talk: Conversation, base: dict[str, Any], request: Request) -> Edit
     if request.verb != "change":
         return Edit(arguments, (), ("I did not understand which change you want.",))
     changed = apply_changes(base, request.changes)
+    if request.text:
+        arguments["name"] = request.text[:100]
     return Edit({**arguments, "response_format": changed.response_format}, changed.done, changed.failed)
 
 
 def _update_step(talk: Conversation, edit: Edit) -> Reply:
     last = talk.last("update_schema")
-    if talk.was_tried("update_schema", edit.arguments):
-        return Reply(text=f"{failed(last)} The schema stays as it was." if last else "The schema stays as it was.")
+    if last is not None and talk.was_tried("update_schema", edit.arguments):
+        return Reply(
+            text=refused(last, "The schema stays as it was.")
+            if last.rejected
+            else f"{failed(last)} The schema stays as it was."
+        )
     schema = edit.arguments.get("response_format")
     check = next((s for s in talk.steps if s.name == "validate_schema" and s.arguments.get("schema") == schema), None)
     if schema is not None and check is None and talk.offers("validate_schema"):
-        return talk.call("I check the changed schema first.", ("validate_schema", {"schema": schema}), thinking=_thinking(edit))
+        return talk.call(
+            "I check the changed schema first.", ("validate_schema", {"schema": schema}), thinking=_thinking(edit)
+        )
     if check is not None and not check.result.get("valid", check.done):
-        return Reply(text=f"The changed schema did not pass the check: {str(check.result.get('error'))[:300]}. I changed nothing.")
+        return Reply(
+            text=f"The changed schema did not pass the check: {str(check.result.get('error'))[:300]}. I changed nothing."
+        )
     text = f"I {listing(edit.done)} in the schema. {' '.join(edit.failed)}".strip()
     return talk.call(text, ("update_schema", edit.arguments))
 
@@ -118,6 +132,9 @@ def _prompt_step(talk: Conversation, schema: dict[str, Any], schema_id: str, nam
     prompt_id = talk.state.get("prompt_id")
     content = prompt_text(name, properties_of(inner_schema(schema)))
     if prompt_id and talk.offers("update_prompt"):
-        return talk.call("The prompt should use the new version.", ("update_prompt", {"prompt_id": prompt_id, "schema_id": schema_id}))
+        return talk.call(
+            "The prompt should use the new version.",
+            ("update_prompt", {"prompt_id": prompt_id, "schema_id": schema_id}),
+        )
     arguments = {"name": name, "content": content, "schema_id": schema_id}
     return talk.call("There is no prompt for it yet, so I propose one.", ("create_prompt", arguments))

@@ -6,7 +6,7 @@ from typing import Any
 
 from llm.offline.extract.schema import properties_of
 from llm.offline.matching.lexicon import concept_of, concepts, find_phrases
-from llm.offline.matching.words import likeness, words_of, words_of_name
+from llm.offline.matching.words import likeness, words_of_name
 
 Path = tuple[str, ...]
 _LINE = re.compile(

@@ -5,7 +5,7 @@ from typing import Any
 
 from llm.offline.dialogue.changes import apply_changes
 from llm.offline.dialogue.conversation import Conversation, Step
-from llm.offline.dialogue.requests import Request, read_request
+from llm.offline.dialogue.requests import Request, read_reason
 from llm.offline.dialogue.wording import counted, failed, listing, refused, summary, warned
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import inner_schema, properties_of
@@ -73,7 +73,7 @@ def _plan(talk: Conversation, reading: Reading, request: Request) -> Plan:
     plan = revised(plan, request)
     for step in talk.steps:
         if step.name == "create_schema" and step.rejected:
-            plan = revised(_from_created(step), read_request(step.reason))
+            plan = revised(_from_created(step), read_reason(step.reason))
         elif step.name == "create_schema" and "exist" in step.error:
             plan = replace(plan, name=f"{plan.name} 2")
     return plan
@@ -92,8 +92,10 @@ def revised(plan: Plan, request: Request) -> Plan:
     if request.verb == "change":
         changed = apply_changes(plan.response_format, request.changes)
         notes = " ".join(changed.failed)
+        if request.text:
+            plan = replace(plan, name=request.text[:100])
         return replace(plan, response_format=changed.response_format, notes=notes, understood=bool(changed.done))
-    return replace(plan, understood=request.verb in {"setup", "go_on"})
+    return replace(plan, understood=request.verb == "go_on" or (request.verb == "setup" and not plan.schema_id))
 
 
 def _reusable(talk: Conversation, reading: Reading, *, asked: bool) -> Plan | None:
@@ -116,7 +118,13 @@ def _reusable(talk: Conversation, reading: Reading, *, asked: bool) -> Plan | No
     note = f"The schema “{schema.get('name')}” fits: the document has {round(share * count)} of its {counted(count, 'field')}. "
     version = schema.get("schema_version")
     number = version if isinstance(version, int) else None
-    return Plan(str(schema.get("name") or "Document"), schema["response_format"], note, str(schema.get("schema_id") or ""), number)
+    return Plan(
+        str(schema.get("name") or "Document"),
+        schema["response_format"],
+        note,
+        str(schema.get("schema_id") or ""),
+        number,
+    )
 
 
 def _schema_step(talk: Conversation, plan: Plan) -> Reply:
@@ -124,16 +132,32 @@ def _schema_step(talk: Conversation, plan: Plan) -> Reply:
     if last is not None and last.rejected and not plan.understood:
         return Reply(text=refused(last, "Nothing was created; I keep the proposal as it was."))
     arguments = {"name": plan.name, "response_format": plan.response_format}
-    if talk.was_tried("create_schema", arguments):
-        return Reply(text=f"{failed(last)} Nothing was created. What should I change?" if last else "Nothing was created.")
-    check = next((s for s in talk.steps if s.name == "validate_schema" and s.arguments.get("schema") == plan.response_format), None)
+    if last is not None and talk.was_tried("create_schema", arguments):
+        said = (
+            refused(last, "Nothing was created.")
+            if last.rejected
+            else f"{failed(last)} Nothing was created. What should I change?"
+        )
+        return Reply(text=said)
+    check = next(
+        (s for s in talk.steps if s.name == "validate_schema" and s.arguments.get("schema") == plan.response_format),
+        None,
+    )
     if check is None and talk.offers("validate_schema"):
-        text = "I found what the document has to offer and check the schema first." if last is None else "I check the changed schema."
+        text = (
+            "I found what the document has to offer and check the schema first."
+            if last is None
+            else "I check the changed schema."
+        )
         return talk.call(text, ("validate_schema", {"schema": plan.response_format}))
     if check is not None and not check.result.get("valid", check.done):
-        return Reply(text=f"The schema did not pass the check: {str(check.result.get('error'))[:300]}. Nothing was created.")
+        return Reply(
+            text=f"The schema did not pass the check: {str(check.result.get('error'))[:300]}. Nothing was created."
+        )
     fields = list(properties_of(inner_schema(plan.response_format)))
-    text = f"This looks like: {plan.name}. I propose a schema with {counted(len(fields), 'field')}: {listing(fields, 20)}."
+    text = (
+        f"This looks like: {plan.name}. I propose a schema with {counted(len(fields), 'field')}: {listing(fields, 20)}."
+    )
     return talk.call(f"{text} {plan.notes}".strip(), ("create_schema", arguments))
 
 
@@ -142,19 +166,23 @@ def prompt_step(talk: Conversation, plan: Plan, notice: str) -> Reply:
     last = talk.last("create_prompt")
     name = plan.name
     if last is not None and last.rejected:
-        wish = read_request(last.reason)
+        wish = read_reason(last.reason)
         if wish.verb != "name_schema" or not wish.text:
             return Reply(text=refused(last, f"The schema “{plan.name}” is there, without a prompt."))
         name = wish.text[:100]
     elif last is not None:
-        return Reply(text=f"{failed(last)} The schema “{plan.name}” is there, without a prompt. Say “continue” to try again.")
+        return Reply(
+            text=f"{failed(last)} The schema “{plan.name}” is there, without a prompt. Say “continue” to try again."
+        )
     fields = properties_of(inner_schema(plan.response_format))
     arguments: dict[str, Any] = {"name": name, "content": prompt_text(plan.name, fields), "schema_id": plan.schema_id}
     if plan.schema_version is not None:
         arguments["schema_version"] = plan.schema_version
     if talk.was_tried("create_prompt", arguments):
         return Reply(text=f"The schema “{plan.name}” is there, without a prompt. What should the prompt be called?")
-    return talk.call(f"{notice}{plan.notes}Next, a prompt that uses the schema “{plan.name}”.", ("create_prompt", arguments))
+    return talk.call(
+        f"{notice}{plan.notes}Next, a prompt that uses the schema “{plan.name}”.", ("create_prompt", arguments)
+    )
 
 
 def run_step(talk: Conversation, prompt: Step, plan: Plan, before: str = "") -> Reply:
@@ -167,7 +195,11 @@ def run_step(talk: Conversation, prompt: Step, plan: Plan, before: str = "") -> 
             return Reply(text=f"{before}Schema and prompt are ready. I cannot run the extraction here.")
         return talk.call(f"{before}Now I run the extraction.", ("run_extraction", arguments))
     if last.rejected:
-        return Reply(text=f"{before}All right, the extraction did not run. Schema and prompt are ready; say “run it” when you want it.")
+        return Reply(
+            text=f"{before}All right, the extraction did not run. Schema and prompt are ready; say “run it” when you want it."
+        )
     if not last.done:
         return Reply(text=f"{failed(last)} Schema and prompt are ready; say “run it again” to retry.")
-    return Reply(text=f"{before}{summary(last.result.get('extraction'), list(properties_of(inner_schema(plan.response_format))))}")
+    return Reply(
+        text=f"{before}{summary(last.result.get('extraction'), list(properties_of(inner_schema(plan.response_format))))}"
+    )

@@ -37,10 +37,18 @@ def _go_on(talk: Conversation, reading: Reading, request: Request) -> Reply:
     """Continue what is half done: no schema, no prompt, or no extraction yet."""
     state = talk.state
     schema = state.get("response_format")
-    if not state.get("schema_id") or not isinstance(schema, dict) or any(step.name == "create_schema" for step in talk.steps):
+    if (
+        not state.get("schema_id")
+        or not isinstance(schema, dict)
+        or any(step.name == "create_schema" for step in talk.steps)
+    ):
         if talk.earlier or talk.steps or rejected_proposal(talk):
             return set_up(talk, reading, request)
         return Reply(text=f"Nothing is waiting here. {ABOUT}")
+    if isinstance(state.get("extraction"), dict) and not talk.steps:
+        return Reply(
+            text="Schema, prompt and extraction are there; nothing is left to do. Say “run it again” to extract anew."
+        )
     if state.get("prompt_revid") and not any(step.name == "create_prompt" for step in talk.steps):
         return run_again(talk)
     plan = Plan(str(state.get("schema_name") or "Document"), schema, schema_id=str(state["schema_id"]))
@@ -65,4 +73,6 @@ def _act(talk: Conversation, request: Request) -> Reply:
         return rename_document(talk, request)
     if request.verb == "delete":
         return delete_thing(talk, request)
+    if request.verb == "thanks":
+        return Reply(text="Gladly. Ask for a change or a value whenever you like.")
     return Reply(text="All right, I leave it as it is." if request.verb == "stop" else ABOUT)

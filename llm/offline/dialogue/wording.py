@@ -34,7 +34,9 @@ def summary(extraction: Any, fields: Sequence[str] = ()) -> str:
     found = [name for name in names if not is_empty(extraction[name])]
     missing = [name for name in names if is_empty(extraction[name])]
     said = [f"- {name}: {shown(extraction[name])}" for name in found[:25]]
-    text = f"Found {len(found)} of {counted(len(names), 'field')}:\n" + "\n".join(said) if found else "No field was found."
+    text = (
+        f"Found {len(found)} of {counted(len(names), 'field')}:\n" + "\n".join(said) if found else "No field was found."
+    )
     if missing:
         text += f"\n\nNot found or empty: {listing(missing)}."
     return text

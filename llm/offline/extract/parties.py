@@ -12,10 +12,12 @@ from llm.offline.typing.codes import PlaceLine, find_codes, find_place
 
 ROLES = ("seller", "buyer", "ship_to")
 _SENDER_SEPARATOR = frozenset("●•·|-–—,;")
-_SALUTATION = frozenset("herrn herr frau monsieur madame mr mrs ms firma an to mme m".split())
+_SALUTATION = frozenset(
+    ["herrn", "herr", "frau", "monsieur", "madame", "mr", "mrs", "ms", "firma", "an", "to", "mme", "m"]
+)
 _NAME_LABEL = frozenset({("name",), ("nom",), ("naam",), ("firma",), ("company",), ("name", "dep")})
-_YOURS = frozenset("vos votre ihre ihr your uw".split())
-_OURS = frozenset("nos notre unsere unser our ons onze".split())
+_YOURS = frozenset(["vos", "votre", "ihre", "ihr", "your", "uw"])
+_OURS = frozenset(["nos", "notre", "unsere", "unser", "our", "ons", "onze"])
 _COUNTRY = re.compile(r"^[A-Z]{2}$|^[A-ZÀ-Þ][\w\-À-ÿ]+(?: (?:/ )?[A-ZÀ-Þ]?[\w\-À-ÿ]+){0,2}$")
 _LEGAL = re.compile(
     r"\b(?:GmbH|AG|KG|UG|e\.K\.|OHG|Ltd|LLC|Inc|Corp|PLC|LLP|SARL|S\.A\.|SAS|SA|EURL|B\.?V\.?|N\.?V\.?|a\.G\.|e\.V\.|SE|Co)\b\.?"
@@ -165,8 +167,7 @@ def _ends_block(cell: Cell, stack: Sequence[Cell]) -> bool:
     return (
         contact
         or len(text) > 60
-        or find_place(text) is not None
-        and bool(stack)
+        or (find_place(text) is not None and bool(stack))
         or bool(re.search(r"[€$£%]|^\W*$", text))
     )
 

@@ -83,7 +83,7 @@ class Reading:
         """Whether a cell is nothing but a known label."""
         hits = self.labelled.get(cell.tokens[0].index, [])
         named = sum(hit.end - hit.start for hit in hits)
-        return bool(hits) and named >= 0.75 * len(cell.tokens) or cell.text.rstrip().endswith(":")
+        return (bool(hits) and named >= 0.75 * len(cell.tokens)) or cell.text.rstrip().endswith(":")
 
 
 def cell_hits(cell: Cell) -> list[tuple[tuple[str, ...], Hit]]:

@@ -26,7 +26,7 @@ _PARTS = {
     "country": "country land pays",
 }
 _PART_OF = {word: part for part, words in _PARTS.items() for word in words.split()}
-_DATE_WORDS = frozenset("date datum dob day".split())
+_DATE_WORDS = frozenset(["date", "datum", "dob", "day"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_fo
         return concept.kind if concept is not None and concept.kind in {"amount", "percent"} else "amount"
     if concept is not None:
         return concept.kind
-    if _DATE_WORDS & set(words) or "iso" in about and "8601" in about:
+    if _DATE_WORDS & set(words) or ("iso" in about and "8601" in about):
         return "date"
     for kind in ("email", "phone", "iban", "bic", "currency", "url"):
         if kind in words:

@@ -7,16 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from llm.offline.matching.words import words_of, words_of_name
+from llm.offline.matching.words import language_signs, word_list, words_of, words_of_name
 
 _DATA = Path(__file__).with_name("data")
 LANGUAGES = ("en", "de", "fr", "nl")
-_WEAK = frozenset(
-    "number no nr n° nummer reference ref referentie date datum total totaal summe from to time no vom le contact # order "
-    "bestellung order paid client customer kunde net netto tax code project contract terms tva btw ust vat mwst receipt "
-    "beleg bon port notes note text due re bank item line deposit balance credit debit value patient car dated livraison "
-    "solde regle regelement compte projekt konto zeit ende debut fin periode kontakt versand zeitraum vendeur".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +110,7 @@ def find_phrases(words: Sequence[str], *, columns: bool = False) -> list[PhraseH
         end = start + len(phrase)
         if end > reach:
             found, languages = table[word][phrase]
-            weight = 0.72 if len(phrase) == 1 and word in _WEAK else 1.0
+            weight = 0.72 if len(phrase) == 1 and word in word_list("weak") else 1.0
             hits.append(PhraseHit(tuple(sorted(found)), start, end, weight, tuple(sorted(languages))))
             reach = end
     return hits
@@ -154,22 +148,6 @@ def language_of(text: str) -> str:
     """The language of a text by its commonest words; English when nothing speaks for another."""
     counts = dict.fromkeys(LANGUAGES, 0)
     for word in words_of(text):
-        for code, signs in _SIGNS.items():
+        for code, signs in language_signs().items():
             counts[code] += word in signs
     return max(LANGUAGES, key=lambda code: counts[code])
-
-
-_SIGNS = {
-    "en": frozenset(
-        "the of and to your for invoice date number total please due from with by is amount payment name".split()
-    ),
-    "de": frozenset(
-        "der die und von das mit bitte rechnung datum menge netto summe ust mwst nr gesamt bis zum zzgl preis".split()
-    ),
-    "fr": frozenset(
-        "de la le du les des et facture date tva ttc ht montant client pour votre prix avoir quantite total".split()
-    ),
-    "nl": frozenset(
-        "de het van een en btw factuur datum aantal totaal bedrag op uw te voor omschrijving prijs klant".split()
-    ),
-}

@@ -1,17 +1,33 @@
 """Words of labels and of property names, and how alike two of them are."""
 
+import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 from llm.offline.typing.folding import fold
 
 _WORD = re.compile(r"n°|[#%]|[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d{3,})|(?<=\d)(?=[A-Z][a-z])")
-STOP = frozenset(
-    "the a an of and or for to in on by with your our as is if any see this der die das des dem den und oder fur von zu zur "
-    "zum im am le la les l d de du des et ou pour sur votre notre en het een van voor en of uw onze optional instructions".split()
-)
+
+
+@lru_cache(maxsize=1)
+def _lists() -> Any:
+    return json.loads((Path(__file__).with_name("data") / "words.json").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=8)
+def word_list(name: str) -> frozenset[str]:
+    """A list of words: "stop", "weak" (labels that mean many things), "question"."""
+    return frozenset(_lists()[name])
+
+
+@lru_cache(maxsize=1)
+def language_signs() -> dict[str, frozenset[str]]:
+    """Per language its commonest words on business documents."""
+    return {code: frozenset(found) for code, found in _lists()["languages"].items()}
 
 
 @lru_cache(maxsize=32768)
@@ -28,7 +44,7 @@ def words_of_name(name: str) -> tuple[str, ...]:
 
 def content_words(words: Sequence[str]) -> tuple[str, ...]:
     """Words that carry meaning; all of them when none does."""
-    kept = tuple(word for word in words if word not in STOP)
+    kept = tuple(word for word in words if word not in word_list("stop"))
     return kept or tuple(words)
 
 

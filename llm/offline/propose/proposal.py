@@ -6,11 +6,11 @@ from typing import Any
 from llm.offline.extract.fill import extract, is_empty
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import inner_schema, properties_of
+from llm.offline.matching.lexicon import concepts
 from llm.offline.propose.fields import MAX_FIELDS, check_fields, labelled_fields, usual_fields
 from llm.offline.propose.kind import DocumentKind, kind_of
 from llm.offline.propose.nodes import Schema, concept_node, response_format
 from llm.offline.propose.tables import table_fields
-from llm.offline.matching.lexicon import concepts
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,35 @@ from decimal import Decimal, InvalidOperation
 
 SIGNS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
 CODES = frozenset(
-    "EUR USD GBP CHF JPY CAD AUD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY CNY HKD SGD INR ZAR BRL MXN KRW ILS AED".split()
+    [
+        "EUR",
+        "USD",
+        "GBP",
+        "CHF",
+        "JPY",
+        "CAD",
+        "AUD",
+        "NZD",
+        "SEK",
+        "NOK",
+        "DKK",
+        "PLN",
+        "CZK",
+        "HUF",
+        "RON",
+        "BGN",
+        "TRY",
+        "CNY",
+        "HKD",
+        "SGD",
+        "INR",
+        "ZAR",
+        "BRL",
+        "MXN",
+        "KRW",
+        "ILS",
+        "AED",
+    ]
 )
 
 _CURRENCY = r"(?:[€$£¥]|(?:US|CA|A)\$|\b(?:" + "|".join(sorted(CODES)) + r")\b|\bEuros?\b|\bFr\.)"

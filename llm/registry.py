@@ -35,7 +35,7 @@ def entries() -> dict[str, Entry]:
             name=name,
             provider=_provider(values.get("litellm_provider", "")),
             reasons=bool(values.get("supports_reasoning")),
-            chats=values.get("mode") in ("chat", "responses", "completion"),
+            chats=values.get("mode") in ("chat", "responses"),
         )
         for name, values in data.items()
         if name != "sample_spec"

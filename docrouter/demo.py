@@ -5,6 +5,7 @@ from pathlib import Path
 from django.conf import settings
 
 from docrouter.embedded import files
+from documents.services import UploadedFile, upload_documents
 from organizations import selectors, services
 from organizations.errors import OrganizationNotFound, UserNotFound
 from organizations.models import Organization, User
@@ -44,4 +45,5 @@ def _ensure_user() -> User:
 
 
 def _upload_sample(user: User, organization: Organization) -> None:
-    """Waits for documents.services."""
+    actor = selectors.actor_for(user=user, organization_id=organization.id, via="task")
+    upload_documents(actor=actor, files=[UploadedFile(name=SAMPLE.name, path=SAMPLE)])

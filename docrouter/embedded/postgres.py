@@ -104,7 +104,7 @@ class Postgres:
                     group=user,
                     extra_groups=[] if user is not None else None,
                     cwd="/",
-                    env=_plain_environment(),
+                    env=processes.plain_environment(),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -165,7 +165,7 @@ class Postgres:
             self._process = processes.spawn(
                 self._switch.command("postgres", *self._arguments(port)),
                 log=self._log,
-                env=_plain_environment(),
+                env=processes.plain_environment(),
                 user=self._switch.user,
                 when_parent_dies=signal.SIGINT,
             )
@@ -214,7 +214,7 @@ class Postgres:
             self._sql(f"CREATE DATABASE {DATABASE}")
 
     def _sql(self, statement: str) -> str:
-        environment = _plain_environment() | {"PGPASSWORD": self._password, "PGCONNECT_TIMEOUT": "20"}
+        environment = processes.plain_environment() | {"PGPASSWORD": self._password, "PGCONNECT_TIMEOUT": "20"}
         connection = ["-h", "127.0.0.1", "-p", str(self._port), "-U", "postgres", "-d", "postgres"]
         done = subprocess.run(
             [str(self._switch.files.bin / "psql"), "-X", "-w", "-A", "-t", *connection, "-c", statement],
@@ -228,8 +228,3 @@ class Postgres:
         if done.returncode != 0:
             raise EmbeddedError(f"The built-in database does not answer: {done.stderr.strip()}")
         return done.stdout.strip()
-
-
-def _plain_environment() -> dict[str, str]:
-    """The environment without PG… variables of the person's own database, and without our secrets."""
-    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", "HOME": "/"}

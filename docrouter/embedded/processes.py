@@ -31,7 +31,17 @@ def state_of(pid: int) -> tuple[str, int] | None:
 def is_alive(pid: int, started: int | None = None) -> bool:
     """Tell whether the process runs: a zombie does not, nor does another process that got the same pid."""
     state = state_of(pid)
-    return state is not None and state[0] not in "ZX" and started in (None, state[1])
+    if state is None or started not in (None, state[1]):
+        return False
+    return state[0] not in "ZX" or _has_other_threads(pid)
+
+
+def _has_other_threads(pid: int) -> bool:
+    """The first thread of a dying process is a zombie while the others still end."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/task")) > 1  # noqa: PTH208  # only the number matters
+    except OSError:
+        return False
 
 
 def command_of(pid: int) -> list[str]:
@@ -52,6 +62,11 @@ def dies_with_parent(signum: signal.Signals) -> Callable[[], None]:
             os.kill(os.getpid(), signum)
 
     return ask
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment for servers: without the PG… variables of the person's own database, and without our secrets."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", "HOME": "/"}
 
 
 def open_log(path: Path) -> IO[bytes]:

@@ -49,7 +49,10 @@ class Valkey:
         for _attempt in range(5):
             port = self._port or ports.free_port()
             self._process = processes.spawn(
-                [str(valkey_server()), "-"], log=self._log, stdin=self._configuration(port).encode()
+                [str(valkey_server()), "-"],
+                log=self._log,
+                env=processes.plain_environment(),
+                stdin=self._configuration(port).encode(),
             )
             state = processes.state_of(self._process.pid)
             note = {"pid": self._process.pid, "started": state[1] if state else 0, "port": port}

@@ -11,17 +11,19 @@ from tests.docrouter.launchers import WAYS, launched, recall, remember
 
 pytestmark = pytest.mark.slow
 
-VICTIMS = [
-    ("PostgreSQL",),
-    ("Valkey",),
-    ("launcher",),
-    ("PostgreSQL", "launcher"),
-    ("PostgreSQL", "Valkey", "launcher"),
+BOTH = ("PostgreSQL", "launcher")
+CASES = [
+    (("PostgreSQL",), "told"),
+    (("Valkey",), "told"),
+    (("launcher",), "told"),
+    (("launcher",), "orphans"),
+    (BOTH, "told"),
+    (BOTH, "orphans"),
+    (("Valkey", *BOTH), "told"),
 ]
 
 
-@pytest.mark.parametrize("kind", ["told", "orphans"])
-@pytest.mark.parametrize("victims", VICTIMS, ids="+".join)
+@pytest.mark.parametrize(("victims", "kind"), CASES)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_next_start_has_every_row(open_folder: Path, way: str, victims: tuple[str, ...], kind: str) -> None:
     with launched(open_folder, way, kind) as first:

@@ -12,15 +12,16 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import structlog
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from core.errors import DomainError
+from core.threads import in_thread
 from documents.errors import ExtractionActive, ExtractionFailed, TextNotReady
 from documents.events import append_event
 from documents.grounding import ground, is_empty, leaves_of
@@ -38,7 +39,6 @@ from prompts_app.running import PromptToRun, prompt_to_run
 from schemas_app.validation import validate_data
 
 log = structlog.get_logger(__name__)
-_in_thread = sync_to_async(thread_sensitive=False)
 
 INSTRUCTIONS = (
     "You extract data from one document. The user message holds the task and, between two marks, the document. "
@@ -77,7 +77,7 @@ async def run_extraction(*, actor: Actor, document_id: object, prompt_revid: str
 
     Raises: DocumentNotFound, PromptNotFound, TextNotReady, ExtractionActive, ModelError, ExtractionFailed.
     """
-    run = await _in_thread(begin_extraction)(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+    run = await in_thread(partial(begin_extraction, actor=actor, document_id=document_id, prompt_revid=prompt_revid))
     return await perform_extraction(actor=actor, run_id=run.id)
 
 
@@ -112,7 +112,7 @@ async def perform_extraction(*, actor: Actor, run_id: uuid.UUID) -> Extraction:
 
     Raises: ModelError, ExtractionFailed, and asyncio's CancelledError.
     """
-    job = await _in_thread(_load)(actor, run_id)
+    job = await in_thread(partial(_load, actor, run_id))
     try:
         async with _lease_kept(job):
             completion = await complete(
@@ -123,14 +123,13 @@ async def perform_extraction(*, actor: Actor, run_id: uuid.UUID) -> Extraction:
                 temperature=0.0,
             )
         data = parse_object(completion.text)
-        return await _in_thread(_finish)(actor, job, completion, data)
+        return await in_thread(partial(_finish, actor, job, completion, data))
     except DomainError as problem:
-        await _in_thread(_fail)(
-            actor, job, problem.error_code, problem.detail, bool(getattr(problem, "retryable", False))
-        )
+        retryable = bool(getattr(problem, "retryable", False))
+        await in_thread(partial(_fail, actor, job, problem.error_code, problem.detail, retryable))
         raise
     except asyncio.CancelledError:
-        await asyncio.shield(_in_thread(_fail)(actor, job, "cancelled", "Stopped.", True))
+        await asyncio.shield(in_thread(partial(_fail, actor, job, "cancelled", "Stopped.", True)))
         raise
 
 
@@ -284,7 +283,7 @@ async def _lease_kept(job: _Job) -> AsyncIterator[None]:
     async def keep() -> None:
         while True:
             await asyncio.sleep(settings.RUN_LEASE_SECONDS / 3)
-            await _in_thread(renew)()
+            await in_thread(renew)
 
     task = asyncio.create_task(keep())
     try:

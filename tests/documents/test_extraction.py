@@ -38,7 +38,8 @@ from tests.documents.making import RECEIPT, make_document, make_prompt, response
 from tests.fakes.provider import FakeProvider
 from tests.fakes.steps import Fault, Step
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+with_threads = pytest.mark.django_db(transaction=True)
 ANSWER = {"total": 4950, "number": "2468", "date": "2020-08-20", "iban": ""}
 
 
@@ -76,6 +77,7 @@ def types(document: Document) -> list[str]:
     return list(Event.objects.filter(document=document).order_by("seq").values_list("type", flat=True))
 
 
+@with_threads
 def test_the_answer_is_ordered_validated_grounded_and_costed(
     alice: Person, receipt: Document, prompt: PromptRevision, fake_provider: FakeProvider
 ) -> None:
@@ -109,6 +111,7 @@ def test_the_document_goes_to_the_model_as_data_and_never_in_the_system_role(
     assert hostile in user["content"]
 
 
+@with_threads
 def test_what_breaks_the_schema_is_kept_and_said(
     alice: Person, receipt: Document, prompt: PromptRevision, fake_provider: FakeProvider
 ) -> None:
@@ -118,6 +121,7 @@ def test_what_breaks_the_schema_is_kept_and_said(
     assert {error["path"] for error in result.validation_errors} >= {"number"}
 
 
+@with_threads
 def test_a_second_run_supersedes_the_first_and_destroys_nothing(
     alice: Person, receipt: Document, prompt: PromptRevision, fake_provider: FakeProvider
 ) -> None:
@@ -133,6 +137,7 @@ def test_a_second_run_supersedes_the_first_and_destroys_nothing(
     assert list(history) == [second, first]
 
 
+@with_threads
 def test_an_answer_without_data_fails_the_run_and_leaves_the_document_readable(
     alice: Person, receipt: Document, prompt: PromptRevision, fake_provider: FakeProvider
 ) -> None:
@@ -145,6 +150,7 @@ def test_an_answer_without_data_fails_the_run_and_leaves_the_document_readable(
     assert Extraction.objects.count() == 0
 
 
+@with_threads
 def test_a_provider_that_fails_ends_the_run_with_its_reason(
     alice: Person, receipt: Document, prompt: PromptRevision, fake_provider: FakeProvider, settings: Any
 ) -> None:
@@ -156,6 +162,7 @@ def test_a_provider_that_fails_ends_the_run_with_its_reason(
     assert (ended.phase, ended.error_code, ended.retryable) == ("error", "model_failed", True)
 
 
+@with_threads
 def test_a_cancelled_run_says_so(
     alice: Person, receipt: Document, prompt: PromptRevision, fake_provider: FakeProvider
 ) -> None:

@@ -137,11 +137,12 @@ def _spread(mark: Mark) -> list[Piece]:
     step = (mark.y1 - mark.y0) / len(lines)
     longest = max(len(" ".join(words)) for words in lines)
     per_character = min((mark.x1 - mark.x0) / longest, 0.6 * min(step, 12.0))
+    height = min(step, 2.0 * per_character)
     for number, words in enumerate(lines):
         x = mark.x0
-        top = mark.y0 + number * step
+        top = mark.y0 + number * step + (step - height) / 2
         for word in words:
             width = len(word) * per_character
-            pieces.append(Piece(word, x, top, x + width, top + step, 1.0, mark.origin))
+            pieces.append(Piece(word, x, top, x + width, top + height, 1.0, mark.origin))
             x += width + per_character
     return pieces

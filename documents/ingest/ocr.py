@@ -84,9 +84,10 @@ def read_picture(engine: OcrEngine, pixels: Pixels, width: float, height: float,
     Units: boxes in the unit of width and height.
     """
     best = _read_turned(engine, pixels, 0)
-    if best.lines and (best.on_its_side or best.confidence < _SURE):
-        turns = (1, 3) if best.on_its_side else (2,)
-        best = max([best, *(_read_turned(engine, pixels, turn) for turn in turns)], key=lambda seen: seen.score)
+    if best.on_its_side:  # the engine turns standing lines by itself, but their order and their boxes stay turned
+        best = max((_read_turned(engine, pixels, turn) for turn in (1, 3)), key=lambda seen: seen.score)
+    elif best.lines and best.confidence < _SURE:
+        best = max(best, _read_turned(engine, pixels, 2), key=lambda seen: seen.score)
     frame = _Frame(pixels.shape[1], pixels.shape[0], width, height, best.turns, _slope(best.lines))
     known = [frame.onto_picture(piece) for piece in extra]
     origins: dict[int, tuple[Piece, Piece]] = {}

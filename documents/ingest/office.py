@@ -11,6 +11,7 @@ from typing import Any
 import docx
 import openpyxl
 from docx.document import Document as WordFile
+from docx.opc.exceptions import OpcError
 from docx.table import Table
 from docx.text.paragraph import Paragraph
 from openpyxl.utils.exceptions import InvalidFileException
@@ -21,7 +22,17 @@ from documents.ingest.paper import Paper
 from documents.ingest.sniff import Kind
 from documents.ingest.texts import add_table
 
-_DAMAGED = (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError, InvalidFileException, EOFError, TypeError)
+_DAMAGED = (
+    zipfile.BadZipFile,
+    KeyError,
+    ValueError,
+    OSError,
+    SyntaxError,
+    InvalidFileException,
+    EOFError,
+    TypeError,
+    OpcError,
+)
 _HEADING_SIZES = {"Title": 20.0, "Heading 1": 16.0, "Heading 2": 14.0, "Heading 3": 12.0}
 
 

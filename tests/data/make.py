@@ -64,11 +64,11 @@ def table() -> bytes:
 
 
 def rotated(angle: int, crop: bool = False) -> bytes:
-    """One word near the top left corner of the page as it is displayed with /Rotate `angle`."""
+    """One word near the top left corner of the page as it is displayed (400 × 600 points) with /Rotate `angle`."""
     buffer = BytesIO()
     canvas = Canvas(buffer, pagesize=(400, 600), invariant=1)
     canvas.setFont("Helvetica", 20)
-    turned = {0: (0, 40, 550), 90: (90, 50, 40), 180: (180, 360, 50), 270: (270, 350, 560)}[angle]
+    turned = {0: (0, 40, 550), 90: (90, 50, 40), 180: (180, 360, 50), 270: (270, 550, 360)}[angle]
     canvas.translate(turned[1], turned[2])
     canvas.rotate(turned[0])
     canvas.drawString(0, 0, "Corner")

@@ -17,7 +17,9 @@ _SHARED: list[Any] = [
 
 def configure(options: dict[str, Any]) -> None:
     """Called by Django with settings.LOGGING: {level, json}."""
-    renderer: Any = structlog.processors.JSONRenderer() if options["json"] else structlog.dev.ConsoleRenderer(colors=False)
+    # Plain tracebacks: the rich ones print local variables, which hold whole documents.
+    console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    renderer: Any = structlog.processors.JSONRenderer() if options["json"] else console
     final = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if options["json"]:
         final.append(structlog.processors.format_exc_info)
@@ -40,6 +42,9 @@ def configure(options: dict[str, Any]) -> None:
                 "daphne": {"level": "WARNING"},
                 "celery": {"level": "WARNING"},
                 "httpx": {"level": "WARNING"},
+                "httpcore": {"level": "WARNING"},
+                "openai": {"level": "WARNING"},
+                "aiohttp": {"level": "WARNING"},
                 "LiteLLM": {"level": "ERROR"},
                 "RapidOCR": {"level": "ERROR"},
             },

@@ -1,9 +1,13 @@
-"""Where tags meet what uses them: deleting a tag looks at documents and prompts, so it lives up here."""
+"""Where tags meet documents: deleting a tag looks at what carries it, a document's tags say which prompts apply."""
+
+import uuid
+from typing import Any
 
 from django.db import transaction
 
 from core.ids import show_id
 from documents.models import Document
+from documents.selectors import get_document
 from organizations.actor import Actor
 from organizations.gate import owned
 from prompts_app.selectors import latest_revisions
@@ -30,5 +34,26 @@ def delete_tag(*, actor: Actor, tag_id: object) -> Tag:
 
 def tag_ids_of_document(*, document: Document) -> list[str]:
     """Ids of the document's tags that are not in the trash, oldest tag first."""
-    keys = document.tags.filter(deleted_at__isnull=True).order_by("pk").values_list("pk", flat=True)
-    return [show_id(key) for key in keys]
+    return [show_id(tag.pk) for tag in sorted(document.tags.all(), key=lambda tag: tag.pk) if tag.deleted_at is None]
+
+
+def tag_filter_of_document(*, actor: Actor, document_id: object) -> list[uuid.UUID] | None:
+    """The tags of which a prompt needs one to apply to the document; None (any prompt) when it has no tags.
+
+    Raises: DocumentNotFound.
+    """
+    document = get_document(actor=actor, document_id=document_id)
+    return [tag.pk for tag in document.tags.all() if tag.deleted_at is None] or None
+
+
+def show_document(document: Document) -> dict[str, Any]:
+    """A document in a list. Reads the tags that the selector has fetched already."""
+    return {
+        "id": show_id(document.pk),
+        "document_name": document.name,
+        "upload_date": document.created_at.isoformat().replace("+00:00", "Z"),
+        "uploaded_by": document.uploaded_by_name,
+        "state": document.state,
+        "tag_ids": tag_ids_of_document(document=document),
+        "metadata": document.metadata,
+    }

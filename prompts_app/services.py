@@ -24,7 +24,7 @@ from prompts_app.default import DEFAULT_PROMPT_ID
 from prompts_app.errors import DefaultPromptFixed, PromptChanged, PromptNameTaken, PromptNotFound
 from prompts_app.models import Prompt, PromptRevision
 from prompts_app.selectors import get_prompt, get_version, prompts_of_schema
-from schemas_app.errors import SchemaInUse, SchemaNotFound
+from schemas_app.errors import SchemaChanged, SchemaInUse, SchemaNotFound
 from schemas_app.models import Schema, SchemaRevision
 from schemas_app.selectors import get_version as get_schema_version
 from schemas_app.services import lock_schema, trash_schema
@@ -164,12 +164,14 @@ def restore_prompt(*, actor: Actor, prompt_id: object) -> Prompt:
 
 
 @transaction.atomic
-def delete_schema(*, actor: Actor, schema_id: object) -> Schema:
+def delete_schema(*, actor: Actor, schema_id: object, expected_version: int | None = None) -> Schema:
     """Move a schema to the trash unless the latest version of a prompt uses it.
 
-    Raises: SchemaNotFound, SchemaInUse.
+    Raises: SchemaNotFound, SchemaInUse, SchemaChanged when `expected_version` is not the latest any more.
     """
     schema = lock_schema(actor=actor, schema_id=schema_id)
+    if expected_version not in (None, schema.latest_version):
+        raise SchemaChanged()
     users = list(prompts_of_schema(actor=actor, schema_id=schema.pk)[:20])
     if users:
         names = ", ".join(f"“{user.prompt.name}”" for user in users[:5])

@@ -29,7 +29,7 @@ def done_line(name: str, arguments: Json, result: Json) -> Line:
     return make(arguments, result) if make else Line(plain_name(name), _object(arguments))
 
 
-def failed_line(name: str, arguments: Json, result: Json) -> Line:
+def failed_line(name: str, result: Json) -> Line:
     """What a call did not manage, with the reason."""
     reason = str(result.get("error") or "It did not work.")
     return Line(f"Could not {_WANTED.get(name, plain_name(name).lower())}", reason[:300])

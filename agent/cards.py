@@ -7,6 +7,7 @@ more (gone since, not there yet) makes the card plainer, never an error: the raw
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -34,6 +35,7 @@ Kind = Literal["schema", "prompt", "facts", "value", "delete"]
 PREVIEW_SECONDS = 3600
 SHOWN_ROWS = 8
 MAX_DIFF_LINES = 400
+_COLOR = re.compile(r"#[0-9a-fA-F]{3,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,8 @@ def _shown(value: PreviewValue) -> str:
 def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
     return value[:120] if isinstance(value, str) else json.dumps(value, ensure_ascii=False)[:120]
 
 
@@ -331,7 +335,9 @@ def _document_card(asked: _Asked) -> Card:
 
 def _tag_card(asked: _Asked) -> Card:
     facts = _facts(asked.arguments)
-    return Card("facts", facts=[replace(f, color=f.value if f.label == "Color" else "") for f in facts])
+    return Card(
+        "facts", facts=[replace(fact, color=fact.value if _COLOR.fullmatch(fact.value) else "") for fact in facts]
+    )
 
 
 def _facts_card(asked: _Asked) -> Card:

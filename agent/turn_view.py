@@ -14,11 +14,12 @@ from typing import Any, Literal
 
 from django.utils.safestring import SafeString
 
-from agent.call_lines import Line, doing_line, done_line, failed_line
+from agent.call_lines import Line, doing_line, done_line, failed_line, plain_name
 from agent.cards import Card, card_for
 from agent.markdown import to_html
 from agent.messages import to_json
 from agent.models import Message, ToolCall, Turn
+from agent.policy import always_asks, never_auto_approved
 from organizations.actor import Actor
 
 CallState = Literal[
@@ -58,6 +59,8 @@ class CallView:
     reason: str
     tainted: bool
     can_undo: bool
+    plain_name: str
+    always_asks: bool
     card: Card | None
 
     @property
@@ -214,6 +217,10 @@ def call_view(call: ToolCall, *, turn: Turn, actor: Actor) -> CallView:
         reason=call.reason,
         tainted=call.tainted,
         can_undo=bool(call.undo) and call.undone_at is None and state == "done",
+        plain_name=plain_name(call.name).lower(),
+        always_asks=call.tainted
+        or always_asks(call.name, arguments, document_id=turn.document_id.hex)
+        or call.name in never_auto_approved(),
         card=card_for(call, turn=turn, actor=actor) if state == "waiting" else None,
     )
 
@@ -297,7 +304,7 @@ def _line(call: ToolCall, state: CallState, arguments: dict[str, Any]) -> Line:
     if state in ("done", "undone"):
         return done_line(call.name, arguments, result)
     if state == "failed":
-        return failed_line(call.name, arguments, result)
+        return failed_line(call.name, result)
     if state == "running":
         return doing_line(call.name, arguments)
     return Line("".join(part.text for part in sentence_parts(call.summary or call.name)))

@@ -14,7 +14,7 @@ let follow = true;
 let watcher = null;
 
 const byId = (id) => document.getElementById(id);
-const panel = () => byId("agent");
+const panel = () => byId("agent-panel");
 const chat = () => byId("chat");
 
 function readSequences() {
@@ -58,10 +58,12 @@ async function fetchThread() {
 }
 
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
+  if (event.target.id !== "agent-panel") return undefined;
   const { message } = event.detail;
   if (fetching) {
     waitingMessages.push(message);
-    return event.preventDefault();
+    event.preventDefault();
+    return undefined;
   }
   const header = HEADER.exec(message);
   if (!header) return undefined;
@@ -84,8 +86,11 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   else byId("chat-empty")?.remove();
 });
 
-document.addEventListener("htmx:wsOpen", () => panel()?.removeAttribute("data-cut"));
-document.addEventListener("htmx:wsClose", () => panel()?.setAttribute("data-cut", ""));
+for (const [name, cut] of [["htmx:wsOpen", false], ["htmx:wsClose", true]]) {
+  document.addEventListener(name, (event) => {
+    if (event.target.id === "agent-panel") event.target.toggleAttribute("data-cut", cut);
+  });
+}
 
 // --- Scroll: follows only while it is at the end -----------------------------------------------------------------
 document.addEventListener(
@@ -120,13 +125,13 @@ function showStatus() {
   const waiting = status === "waiting";
   const title = waiting ? `(Waiting) ${baseTitle}` : baseTitle;
   if (document.title !== title) document.title = title;
-  const cards = [...document.querySelectorAll("#agent [data-card]")];
+  const cards = [...document.querySelectorAll("#agent-panel [data-card]")];
   const fresh = cards.find((card) => !shownCards.has(card.getAttribute("aria-labelledby")));
   shownCards = new Set(cards.map((card) => card.getAttribute("aria-labelledby")));
   if (fresh && waiting) showCard(fresh);
 }
 
-function showCard(card = document.querySelector("#agent [data-card]")) {
+function showCard(card = document.querySelector("#agent-panel [data-card]")) {
   if (!card) return;
   const typing = document.activeElement?.matches("input, textarea, select") && document.activeElement.value !== "";
   const box = chat();
@@ -146,10 +151,10 @@ function started() {
 }
 
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target.id === "agent" || event.target.querySelector?.("#agent")) started();
+  if (event.target.id === "agent-panel" || event.target.querySelector?.("#agent-panel")) started();
 });
 document.addEventListener("htmx:load", (event) => {
-  if (event.target.id === "agent" || event.target.querySelector?.("#agent")) started();
+  if (event.target.id === "agent-panel" || event.target.querySelector?.("#agent-panel")) started();
 });
 if (panel()) started();
 
@@ -211,7 +216,7 @@ document.addEventListener("keydown", (event) => {
 // --- Thinking: a live timer --------------------------------------------------------------------------------------
 const begun = new WeakMap();
 setInterval(() => {
-  for (const timer of document.querySelectorAll("#agent .thinking[data-live]:has(.thought:not(:empty)) [data-timer]")) {
+  for (const timer of document.querySelectorAll("#agent-panel .thinking[data-live]:has(.thought:not(:empty)) [data-timer]")) {
     if (!begun.has(timer)) begun.set(timer, Date.now());
     const seconds = Math.round((Date.now() - begun.get(timer)) / 1000);
     if (seconds > 0) timer.textContent = `Thinking… ${seconds} s`;

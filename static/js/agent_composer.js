@@ -3,7 +3,7 @@
 import { clearMentions, mentionsOf, openMentions, setMentions } from "./agent_mentions.js";
 
 const byId = (id) => document.getElementById(id);
-const draftKey = () => `draft:${byId("agent")?.dataset.document}`;
+const draftKey = () => `draft:${byId("agent-panel")?.dataset.document}`;
 
 function grow(area) {
   area.style.height = "auto";

@@ -61,7 +61,7 @@ async function suggest(area) {
   const text = query(area);
   if (text === null) return close();
   const turn = ++asked;
-  const answer = await fetch(`${byId("agent").dataset.mentionsUrl}?q=${encodeURIComponent(text)}`, { headers: { "HX-Request": "true" } });
+  const answer = await fetch(`${byId("agent-panel").dataset.mentionsUrl}?q=${encodeURIComponent(text)}`, { headers: { "HX-Request": "true" } });
   if (turn !== asked || !answer.ok) return undefined;
   const list = byId("mention-list");
   list.innerHTML = await answer.text();

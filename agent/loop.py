@@ -27,7 +27,7 @@ from agent.events import (
     TurnResult,
     TurnStarted,
 )
-from agent.messages import Call, ChatMessage, Decision, Round, Transcript, clean_text, to_json, transcript_messages
+from agent.messages import Call, ChatMessage, Round, Ruling, Transcript, clean_text, to_json, transcript_messages
 from agent.setup import CostLimitReached, TurnSetup
 from agent.stopping import Stopped
 from agent.toolbox import ArgumentsRefused, arguments_hash, refusal
@@ -193,7 +193,7 @@ class _Run:
             summary=clean_text(tool.describe(arguments)),
             writes=tool.writes,
             tainted=tool.writes and setup.is_tainted(call.name, arguments),
-            decision=Decision(verdict="approved", by_rule=True) if allowed and tool.writes else None,
+            decision=Ruling(verdict="approved", by_rule=True) if allowed and tool.writes else None,
         )
 
     async def _execute(self, calls: Sequence[Call]) -> AsyncGenerator[Event, None]:

@@ -33,7 +33,7 @@ def to_json(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Ruling:
     """What a person (or a rule) said about a call. `arguments` is set when they were edited."""
 
     verdict: Verdict
@@ -57,7 +57,7 @@ class Call:
     summary: str = ""
     writes: bool = False
     tainted: bool = False
-    decision: Decision | None = None
+    decision: Ruling | None = None
     started: bool = False
     result: dict[str, Any] | None = None
 

@@ -86,9 +86,7 @@ class Turn(TenantModel):
         ]
         indexes = [
             models.Index(fields=["thread", "created_at"], name="turn_by_thread"),
-            models.Index(
-                fields=["lease_until"], condition=models.Q(status="running"), name="turn_running_by_lease"
-            ),
+            models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="turn_running_by_lease"),
             models.Index(
                 fields=["organization", "expires_at"], condition=models.Q(status="waiting"), name="turn_waiting"
             ),
@@ -174,7 +172,9 @@ class StandingRule(TenantModel):
 
     user = models.ForeignKey("organizations.User", on_delete=models.CASCADE, related_name="+")
     tool = models.CharField(max_length=100)
-    document = models.ForeignKey("documents.Document", null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    document = models.ForeignKey(
+        "documents.Document", null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
     until = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Stopped(Exception):  # noqa: N818 - it is no error: a person pressed Stop
+class Stopped(Exception):
     """The turn was asked to end."""
 
 

@@ -1,0 +1,169 @@
+"""One drive of a claimed turn: load, ask, keep, tell, end. Runs on the process's turn loop; see `agent.runner`."""
+
+import uuid
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from decimal import Decimal
+from time import monotonic
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+import agent.tools  # noqa: F401 - fills the toolbox
+from agent.events import ApprovalRequired, Done
+from agent.keeping import TurnKeeper
+from agent.loop import run_turn
+from agent.messages import ChatMessage, Transcript
+from agent.models import Turn
+from agent.outbox import Outbox
+from agent.policy import may_run_unasked
+from agent.prompt import build_preface
+from agent.setup import Limits, Tally, TurnSetup
+from agent.stopping import Stop
+from agent.streams import Streams, last_seq
+from agent.taint import DocumentText
+from agent.threads import in_thread
+from agent.toolbox import Toolbox, ToolContext, toolbox
+from agent.transcript import history_messages, load_transcript, totals
+from core.ids import show_id
+from documents.errors import TextNotReady
+from documents.selectors import document_content, page_text
+from llm import client
+from llm.catalog import OFFLINE_MODEL
+from llm.content import DocumentContent
+from llm.types import Completion, Delta, Usage
+from organizations.actor import Actor
+from organizations.selectors import actor_for
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Loaded:
+    """All that is read once, in one go, before a turn runs."""
+
+    turn: Turn
+    transcript: Transcript
+    history: list[ChatMessage]
+    context: ToolContext
+    toolbox: Toolbox
+    tally: Tally
+    text: DocumentText
+    document: DocumentContent | None
+    seq: int
+
+
+def load(turn_id: uuid.UUID, toolbox: Toolbox) -> Loaded:
+    """Read the turn, its history, and the person for whom it runs, with the rights they have now.
+
+    Raises: DomainError when the person or the document is gone.
+    """
+    turns = Turn.objects.select_related("author", "thread").prefetch_related("messages", "tool_calls")
+    turn = turns.get(pk=turn_id)
+    actor = actor_for(user=turn.author, organization_id=turn.organization_id, via="agent", name=turn.actor_name)
+    prompt_tokens, completion_tokens, cost = totals(turn.messages.all())
+    return Loaded(
+        turn=turn,
+        transcript=load_transcript(turn),
+        history=history_messages(turn, hints=toolbox.hints()),
+        context=ToolContext(
+            actor=actor,
+            document_id=show_id(turn.document_id),
+            thread_id=show_id(turn.thread_id) if turn.thread_id else None,
+            turn_id=show_id(turn.pk),
+            working_state=dict(turn.working_state),
+            now=timezone.now(),
+        ),
+        toolbox=toolbox,
+        tally=Tally(usage=Usage(prompt_tokens, completion_tokens), cost_usd=cost),
+        text=DocumentText(_text_of(actor, turn)),
+        document=_content_for(actor, turn),
+        seq=max(turn.event_seq, last_seq(turn.pk)),
+    )
+
+
+async def drive(
+    turn_id: uuid.UUID, epoch: int, *, stop: Stop, streams: Streams, on_release: Callable[[], None]
+) -> None:
+    turn_id: uuid.UUID, epoch: int, *, stop: Stop, streams: Streams, on_release: Callable[[], None]
+) -> None:
+    """Run a claimed turn until it is done or waits; `on_release` is called once nobody holds it any more.
+
+    Raises: LeaseLost, and whatever the model or a tool raised: the caller writes down how the turn ended.
+    """
+    loaded = await in_thread(lambda: load(turn_id, toolbox))
+    if loaded.turn.cancel_requested:
+        stop.request()
+    keeper = TurnKeeper(turn_id, epoch, toolbox=loaded.toolbox, context=loaded.context, tally=loaded.tally)
+    outbox = Outbox(streams, turn_id, loaded.turn.thread_id, seq=loaded.seq)
+    keeper.seq = lambda: outbox.seq
+    try:
+        async with aclosing(run_turn(loaded.transcript, _setup(loaded, keeper, stop))) as events:
+            async for event in events:
+                if isinstance(event, Done) and event.result.status != "waiting":
+                    await keeper.finish(event.result)
+                if isinstance(event, Done | ApprovalRequired):
+                    on_release()
+                await outbox.tell(event)
+    finally:
+        await outbox.close()
+
+
+def _text_of(actor: Actor, turn: Turn) -> str:
+    try:
+        return page_text(actor=actor, document_id=turn.document_id)
+    except TextNotReady:
+        return ""
+
+
+def _content_for(actor: Actor, turn: Turn) -> DocumentContent | None:
+    """Pages with words, for the one model that reads them."""
+    if turn.model != OFFLINE_MODEL:
+        return None
+    try:
+        return document_content(actor=actor, document_id=turn.document_id)
+    except TextNotReady:
+        return None
+
+
+def _setup(loaded: Loaded, keeper: TurnKeeper, stop: Stop) -> TurnSetup:
+    turn = loaded.turn
+
+    async def ask(messages: list[ChatMessage]) -> AsyncGenerator[Delta | Completion, None]:
+        preface = await in_thread(lambda: build_preface(loaded.context, mentions=turn.mentions))
+        sent = [*preface, *loaded.history, *messages]
+        definitions = loaded.toolbox.definitions()
+        keeper.sent = {"model": turn.model, "messages": sent, "tools": [tool.name for tool in loaded.toolbox]}
+        keeper.asked_at = keeper.thought_until = monotonic()
+        stream = client.stream(model=turn.model, messages=sent, tools=definitions, document=loaded.document)
+        async with aclosing(stream) as items:
+            async for item in items:
+                if isinstance(item, Delta) and item.kind == "thinking":
+                    keeper.thought_until = monotonic()
+                yield item
+
+    async def may_run(name: str, arguments: Json) -> bool:
+        tainted = loaded.text.taints(name, arguments)
+        return await in_thread(lambda: may_run_unasked(turn, name, arguments, tainted=tainted))
+
+    return TurnSetup(
+        turn_id=show_id(turn.pk),
+        thread_id=loaded.context.thread_id,
+        model=turn.model,
+        ask=ask,
+        toolbox=loaded.toolbox,
+        keeper=keeper,
+        may_run=may_run,
+        is_tainted=loaded.text.taints,
+        working_state=loaded.context.working_state,
+        limits=Limits(
+            rounds=settings.AGENT_MAX_ROUNDS,
+            follow_ups=settings.AGENT_FOLLOW_UPS,
+            cost=Decimal(str(settings.AGENT_MAX_COST_PER_TURN)) or None,
+            result_chars=settings.AGENT_RESULT_CHARS,
+        ),
+        tally=loaded.tally,
+        stop=stop,
+    )

@@ -1,0 +1,141 @@
+"""The keeper of a running turn: every whole thing goes to the database before anybody is told, through the fence."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from time import monotonic
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from agent.endings import finish, wait
+from agent.events import CallShown, TurnResult
+from agent.leases import lock_held_turn
+from agent.messages import Call, Round, clean_json, to_json
+from agent.models import Thread, ToolCall, Turn
+from agent.setup import Tally
+from agent.threads import in_thread
+from agent.toolbox import Toolbox, ToolContext
+from agent.transcript import append_round, status_of_result
+from llm.types import Completion
+
+Json = dict[str, Any]
+
+
+class TurnKeeper:
+    """Writes for one claim of a turn. Everything raises LeaseLost once the claim is lost, and then wrote nothing."""
+
+    def __init__(self, turn_id: uuid.UUID, epoch: int, *, toolbox: Toolbox, context: ToolContext, tally: Tally) -> None:
+        self.turn_id = turn_id
+        self.epoch = epoch
+        self.sent: Json | None = None
+        self.asked_at = 0.0
+        self.thought_until = 0.0
+        self.seq: Callable[[], int] = lambda: 0
+        self._toolbox = toolbox
+        self._context = context
+        self._tally = tally
+
+    async def answered(self, answer: Round, completion: Completion | None) -> None:
+        """A round with its calls, and what the turn has cost so far."""
+        thinking_ms = int(max(self.thought_until - self.asked_at, 0) * 1000) if answer.thinking else 0
+        sent, self.sent = self.sent, None
+
+        def work() -> None:
+            with transaction.atomic():
+                turn = self._lock_turn()
+                append_round(turn, answer, completion, sent=sent, ms=thinking_ms)
+                usage = self._tally.usage
+                turn.usage = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+                turn.cost_usd = self._tally.cost_usd
+                turn.event_seq = self.seq()
+                turn.save(update_fields=["usage", "cost_usd", "event_seq", "updated_at"])
+
+        await in_thread(work)
+
+    async def run(self, call: Call) -> Json:
+        """Run a call. A write is marked as started first, in its own commit.
+
+        A synchronous write and its result are one transaction: after a crash, or when the claim was lost, neither
+        is there.
+        """
+        context = replace(self._context, undo=None, now=timezone.now())
+        begun = monotonic()
+        if call.writes:
+            await in_thread(lambda: self._mark_started(call))
+        kept = False
+
+        async def border(function: Callable[[], Json]) -> Json:
+            nonlocal kept
+            if not call.writes:
+                return await in_thread(function)
+            result = await in_thread(lambda: self._run_and_keep(call, function, context, begun))
+            kept = True
+            return result
+
+        result = await self._toolbox.run(call.name, call.effective_arguments, context, border=border)
+        if not kept:
+            await in_thread(lambda: self._keep_result(call, result, context, begun))
+        return result
+
+    async def settled(self, call: Call) -> None:
+        """A result without a run."""
+        result = call.result or {}
+        await in_thread(lambda: self._keep_result(call, result, self._context, monotonic()))
+
+    async def waits(self, pending: Sequence[CallShown]) -> datetime:  # noqa: ARG002 - the rows say what is pending
+        """Hand the turn over to a person. The numbers of the two events that tell it are taken already."""
+
+        def work() -> datetime:
+            with transaction.atomic():
+                turn = self._lock_turn()
+                turn.event_seq = self.seq() + 2
+                return wait(turn)
+
+        return await in_thread(work)
+
+    async def finish(self, result: TurnResult) -> None:
+        def work() -> None:
+            with transaction.atomic():
+                turn = self._lock_turn()
+                turn.event_seq = self.seq() + 1
+                finish(turn, result)
+
+        await in_thread(work)
+
+    def _lock_turn(self) -> Turn:
+        return lock_held_turn(self.turn_id, self.epoch)
+
+    def _mark_started(self, call: Call) -> None:
+        with transaction.atomic():
+            self._lock_turn()
+            rows = ToolCall.objects.filter(turn_id=self.turn_id, call_id=call.id)
+            rows.update(status=ToolCall.Status.STARTED, started_at=timezone.now())
+
+    def _run_and_keep(self, call: Call, function: Callable[[], Json], context: ToolContext, begun: float) -> Json:
+        with transaction.atomic():
+            self._lock_turn()
+            result: Json = clean_json(function())
+            to_json(result)
+            self._store(call, result, context, begun)
+        return result
+
+    def _keep_result(self, call: Call, result: Json, context: ToolContext, begun: float) -> None:
+        with transaction.atomic():
+            self._lock_turn()
+            self._store(call, result, context, begun)
+
+    def _store(self, call: Call, result: Json, context: ToolContext, begun: float) -> None:
+        ToolCall.objects.filter(turn_id=self.turn_id, call_id=call.id, result__isnull=True).update(
+            result=result,
+            success="error" not in result,
+            status=status_of_result(result),
+            duration_ms=int((monotonic() - begun) * 1000),
+            undo=context.undo if "error" not in result else None,
+            finished_at=timezone.now(),
+        )
+        state = dict(context.working_state)
+        Turn.objects.filter(pk=self.turn_id).update(working_state=state)
+        Thread.objects.filter(turns=self.turn_id).update(working_state=state, updated_at=timezone.now())

@@ -1,0 +1,259 @@
+"""Reading threads and turns: who may see what is decided here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from agent.errors import AuthorOnly, ThreadNotFound, ToolCallNotFound, TurnNotFound
+from agent.events import AssistantTextChunk, AssistantTextDone, Event, ThinkingChunk, ThinkingDone, TurnStarted
+from agent.models import Message, StandingRule, Thread, ToolCall, Turn
+from agent.streams import Numbered, read_stream
+from core.ids import show_id
+from documents.selectors import get_document
+from organizations.actor import Actor
+from organizations.gate import get_owned, owned
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveText:
+    """What a running turn has said in rounds that are not stored yet, up to event `seq`."""
+
+    seq: int
+    texts: dict[int, str]
+    thoughts: dict[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Events after a cursor, or, when they are not kept any more, a snapshot that stands for all of them."""
+
+    events: Sequence[Numbered]
+    snapshot: Json | None
+    seq: int
+    is_open: bool
+
+
+def list_threads(*, actor: Actor, document_id: object) -> QuerySet[Thread]:
+    """The person's own and the shared threads of a document, newest first, `has_open` and `is_waiting` noted.
+
+    Raises: DocumentNotFound.
+    """
+    document = get_document(actor=actor, document_id=document_id)
+    open_turns = Turn.objects.filter(thread=OuterRef("pk"))
+    return (
+        owned(Thread, actor)
+        .filter(Q(author_id=actor.user_id) | Q(shared=True), document=document)
+        .select_related("author")
+        .annotate(
+            has_open=Exists(open_turns.filter(status__in=Turn.OPEN)),
+            is_waiting=Exists(open_turns.filter(status=Turn.Status.WAITING)),
+        )
+        .order_by("-updated_at", "-id")
+    )
+
+
+def get_thread(*, actor: Actor, document_id: object, thread_id: object) -> Thread:
+    """A thread of this document that the actor may see; admins may see all. Raises: ThreadNotFound."""
+    thread = get_owned(Thread, actor, thread_id, error=ThreadNotFound)
+    document = get_document(actor=actor, document_id=document_id)
+    if thread.document_id != document.pk:
+        raise ThreadNotFound()
+    may_open_thread(actor=actor, thread=thread)
+    return thread
+
+
+def may_open_thread(*, actor: Actor, thread: Thread) -> None:
+    """Raises: ThreadNotFound for somebody else's private thread, unless the actor is an admin."""
+    if not (thread.shared or thread.author_id == actor.user_id or actor.is_admin):
+        raise ThreadNotFound()
+
+
+def thread_turns(*, thread: Thread, head: Turn | None = None) -> list[Turn]:
+    """The turns of the newest branch, or of the one that ends at `head`, oldest first, with messages and calls."""
+    parents = dict(thread.turns.order_by("created_at", "id").values_list("id", "parent_id"))
+    current = head.pk if head else next(reversed(parents), None)
+    line = []
+    while current is not None and current not in line:
+        line.append(current)
+        current = parents.get(current)
+    rows = {row.pk: row for row in _whole_turns().filter(pk__in=line)}
+    return [rows[turn_id] for turn_id in reversed(line) if turn_id in rows]
+
+
+def branches(*, turn: Turn) -> list[Turn]:
+    """The turns that were asked at the same place of the thread, this one included, oldest first."""
+    if turn.thread_id is None:
+        return [turn]
+    rows = Turn.objects.filter(thread_id=turn.thread_id, parent_id=turn.parent_id)
+    return list(rows.order_by("created_at", "id"))
+
+
+def newest_of_branch(*, turn: Turn) -> Turn:
+    """The newest turn that continues this one, or itself."""
+    rows = Turn.objects.filter(thread_id=turn.thread_id).order_by("-created_at", "-id")
+    by_id = {row.pk: row for row in rows}
+    for candidate in rows:
+        current: Turn | None = candidate
+        while current is not None and current.pk != turn.pk:
+            current = by_id.get(current.parent_id) if current.parent_id else None
+        if current is not None:
+            return candidate
+    return turn
+
+
+def get_turn(*, actor: Actor, turn_id: object, document_id: object = None) -> Turn:
+    """A turn that the actor may see, with its messages and calls.
+
+    Raises: TurnNotFound, also for another document's turn when `document_id` is given.
+    """
+    row = get_owned(Turn, actor, turn_id, error=TurnNotFound)
+    turn = _whole_turns().get(pk=row.pk)
+    if document_id is not None and show_id(turn.document_id) != _plain_id(document_id):
+        raise TurnNotFound()
+    if turn.document.deleted_at or (turn.thread and turn.thread.deleted_at) or not may_decide(actor=actor, turn=turn):
+        raise TurnNotFound()
+    return turn
+
+
+def may_decide(*, actor: Actor, turn: Turn) -> bool:
+    """The author, an admin, and once the thread is shared any member."""
+    return turn.author_id == actor.user_id or actor.is_admin or bool(turn.thread and turn.thread.shared)
+
+
+def waiting_turns(*, actor: Actor) -> QuerySet[Turn]:
+    """Turns that wait for this person's decision, the ones that expire first at the top."""
+    rows = owned(Turn, actor).filter(
+        status=Turn.Status.WAITING, expires_at__gt=timezone.now(), document__deleted_at__isnull=True
+    )
+    if not actor.is_admin:
+        rows = rows.filter(Q(author_id=actor.user_id) | Q(thread__shared=True))
+    return (
+        rows.filter(Q(thread__isnull=True) | Q(thread__deleted_at__isnull=True))
+        .select_related("thread", "document", "author")
+        .prefetch_related("tool_calls", "messages")
+        .order_by("expires_at", "id")
+    )
+
+
+def count_waiting(*, actor: Actor) -> int:
+    return waiting_turns(actor=actor).count()
+
+
+def get_tool_call(*, actor: Actor, call_row_id: object) -> ToolCall:
+    """Raises: ToolCallNotFound."""
+    call = get_owned(ToolCall, actor, call_row_id, error=ToolCallNotFound)
+    turn = Turn.objects.select_related("thread").get(pk=call.turn_id)
+    if not may_decide(actor=actor, turn=turn):
+        raise ToolCallNotFound()
+    return call
+
+
+def what_was_sent(*, actor: Actor, message_id: object) -> Json:
+    """Exactly what a round's model call was given, with tokens and cost; for the author and admins.
+
+    Raises: TurnNotFound, AuthorOnly.
+    """
+    message = get_owned(Message, actor, message_id, error=TurnNotFound)
+    turn = get_turn(actor=actor, turn_id=message.turn_id)
+    if not (actor.is_admin or turn.author_id == actor.user_id):
+        raise AuthorOnly()
+    cost = float(message.cost_usd) if message.cost_usd is not None else None
+    return {**(message.sent or {}), "usage": message.usage, "cost_usd": cost}
+
+
+def list_standing_rules(*, actor: Actor, now: datetime | None = None) -> QuerySet[StandingRule]:
+    """The person's rules that hold now, newest first."""
+    rows = owned(StandingRule, actor).filter(user_id=actor.user_id, revoked_at__isnull=True)
+    return rows.filter(until__gt=now or timezone.now()).select_related("document").order_by("-created_at", "-id")
+
+
+def live_text(*, turn: Turn) -> LiveText:
+    """Text and thinking of rounds that are still being said, for a page that is loaded in the middle of an answer."""
+    texts: dict[int, str] = {}
+    thoughts: dict[int, str] = {}
+    seq = turn.event_seq
+    for numbered in read_stream(turn.pk):
+        seq = max(seq, numbered.seq)
+        match numbered.event:
+            case AssistantTextChunk(chunk=chunk, round_index=index):
+                texts[index] = texts.get(index, "") + chunk
+            case ThinkingChunk(chunk=chunk, round_index=index):
+                thoughts[index] = thoughts.get(index, "") + chunk
+            case AssistantTextDone(full_text=text, round_index=index):
+                texts[index] = text
+            case ThinkingDone(thinking=text, round_index=index):
+                thoughts[index] = text
+            case _:
+                pass
+    return LiveText(seq, texts, thoughts)
+
+
+def turn_events(*, actor: Actor, turn_id: object, document_id: object, after: int = 0) -> Replay:
+    """The events after a cursor: nothing lost, nothing twice; a snapshot where the stream does not reach back.
+
+    Raises: TurnNotFound.
+    """
+    turn = get_turn(actor=actor, turn_id=turn_id, document_id=document_id)
+    is_open = turn.status in Turn.OPEN
+    kept = read_stream(turn.pk)
+    newest = max(turn.event_seq, kept[-1].seq if kept else 0)
+    if after >= newest:
+        return Replay((), None, newest, is_open)
+    rest = [numbered for numbered in kept if numbered.seq > after]
+    if rest and rest[0].seq == after + 1 and rest[-1].seq >= turn.event_seq:
+        return Replay(rest, None, newest, is_open)
+    return Replay((), snapshot(turn=turn), newest, is_open)
+
+
+def snapshot(*, turn: Turn) -> Json:
+    """The transcript of a turn as one object, for a client whose cursor is older than what is kept."""
+    calls: dict[Any, list[ToolCall]] = {}
+    for call in sorted(turn.tool_calls.all(), key=lambda row: row.position):
+        calls.setdefault(call.message_id, []).append(call)
+    messages = sorted(turn.messages.all(), key=lambda row: row.position)
+    return {
+        "type": "snapshot",
+        "turn_id": show_id(turn.pk),
+        "status": turn.status,
+        "rounds": [_snapshot_round(row, calls.get(row.pk, [])) for row in messages if row.role == "assistant"],
+        "result": turn.outcome,
+        "expires_at": turn.expires_at.isoformat() if turn.expires_at else None,
+    }
+
+
+def first_event(turn: Turn) -> Event:
+    """What a stream of this turn begins with."""
+    thread_id = show_id(turn.thread_id) if turn.thread_id else None
+    return TurnStarted(turn_id=show_id(turn.pk), thread_id=thread_id, model=turn.model)
+
+
+def _snapshot_round(message: Message, calls: list[ToolCall]) -> Json:
+    return {
+        "round_index": message.round_index,
+        "text": message.content,
+        "thinking": message.thinking or None,
+        "tool_calls": [
+            {
+                "id": call.call_id,
+                "name": call.name,
+                "arguments": call.arguments_text,
+                "status": call.status,
+                "result": call.result,
+            }
+            for call in calls
+        ],
+    }
+
+
+def _whole_turns() -> QuerySet[Turn]:
+    return Turn.objects.select_related("thread", "author", "document").prefetch_related("messages", "tool_calls")
+
+
+def _plain_id(value: object) -> str:
+    return str(value).replace("-", "").lower()

@@ -1,0 +1,279 @@
+"""What people do with the agent: ask, decide, stop, take back; keep threads and standing rules."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from agent import runner
+from agent.deciding import (
+    Answer,
+    DecideOutcome,
+    Decision,
+    decide,
+    launch_on_commit,
+    lock_turn,
+    reject_all,
+    tell_decided,
+)
+from agent.endings import FINAL, cancel_waiting, tell_on_commit
+from agent.errors import (
+    AuthorOnly,
+    QuestionInvalid,
+    RuleInvalid,
+    RuleNotFound,
+    ShuttingDown,
+    ThreadNotFound,
+    TurnNotFound,
+    TurnOpen,
+    UndoImpossible,
+)
+from agent.mentions import check_mentions
+from agent.messages import ChatMessage, clean_text, sanitize
+from agent.models import StandingRule, Thread, ToolCall, Turn
+from agent.policy import never_auto_approved
+from agent.selectors import get_thread, get_tool_call, get_turn
+from agent.toolbox import toolbox
+from agent.tools.undo import undo_write
+from agent.transcript import append_question
+from core.errors import Invalid
+from core.ids import show_id
+from documents.selectors import get_document
+from llm.catalog import require_chat_model
+from organizations.actor import Actor
+from organizations.gate import get_owned
+from organizations.services import record
+
+__all__ = ["Answer", "DecideOutcome", "Decision", "decide"]
+
+MAX_QUESTION_CHARS = 100_000
+MAX_HISTORY = 500
+TITLE_CHARS = 50
+REJECTED_BY_GOING_ON = "The person went on with another question instead."
+
+
+@transaction.atomic
+def start_turn(
+    *,
+    actor: Actor,
+    document_id: object,
+    text: str,
+    thread_id: object = None,
+    mentions: Sequence[Mapping[str, Any]] = (),
+    model: str | None = None,
+    auto_approve: bool = False,
+    auto_approved_tools: Sequence[str] = (),
+    history: Sequence[ChatMessage] = (),
+    instead_of: object = None,
+    reject_waiting: bool = False,
+    launch: bool = True,
+) -> Turn:
+    """Ask the agent something about a document; the turn runs in this process after the commit.
+
+    With a thread, the thread is the context, else `history` is. `instead_of` is an earlier turn of the thread whose
+    question this one replaces: the thread goes on from there and the old branch stays. `reject_waiting` rejects what
+    an open turn waits for and goes on. Headless callers pass `launch=False` and await `runner.run`.
+    Raises: DocumentNotFound, ThreadNotFound, TurnOpen, QuestionInvalid, ModelNotEnabled, Invalid, ShuttingDown.
+    """
+    if launch and not runner.accepts_turns():
+        raise ShuttingDown()
+    question = clean_text(text).strip()
+    if not 0 < len(question) <= MAX_QUESTION_CHARS:
+        raise QuestionInvalid()
+    document = get_document(actor=actor, document_id=document_id)
+    thread = _lock_thread_for_asking(actor, document_id, thread_id) if thread_id is not None else None
+    replaced = get_turn(actor=actor, turn_id=instead_of, document_id=document_id) if instead_of is not None else None
+    if replaced is not None and (thread is None or replaced.thread_id != thread.pk):
+        raise TurnNotFound()
+    if thread is not None:
+        _clear_the_way(thread, actor, reject_waiting=reject_waiting)
+    turn = Turn.objects.create(
+        organization_id=actor.organization_id,
+        document=document,
+        thread=thread,
+        parent_id=replaced.parent_id if replaced else _newest_turn_id(thread),
+        author_id=actor.user_id,
+        actor_name=actor.name,
+        via=actor.via,
+        model=require_chat_model(model or (thread.model if thread else None) or None),
+        auto_approve=auto_approve,
+        auto_approved_tools=_known_tools(auto_approved_tools),
+        mentions=check_mentions(actor=actor, mentions=mentions),
+        history=[] if thread else sanitize(list(history)[-MAX_HISTORY:]),
+        working_state={"schema_revid": None, "prompt_revid": None} | (thread.working_state if thread else {}),
+    )
+    append_question(turn, question)
+    if thread is not None:
+        _touch_thread(thread, turn, question)
+    record(actor=actor, action="turn.started", target=("turn", turn.pk), data={"document": show_id(document.pk)})
+    if launch:
+        launch_on_commit(turn.pk)
+    return turn
+
+
+@transaction.atomic
+def cancel_turn(*, actor: Actor, document_id: object, turn_id: object) -> Turn:
+    """Stop a turn: at once when it waits, within a second when it runs, here or in another process.
+
+    Stopping a turn that has just ended changes nothing. Raises: TurnNotFound.
+    """
+    turn = lock_turn(actor=actor, document_id=document_id, turn_id=turn_id)
+    if turn.status in FINAL:
+        return turn
+    record(actor=actor, action="turn.cancelled", target=("turn", turn.pk))
+    if turn.status == Turn.Status.WAITING:
+        tell_on_commit(turn, cancel_waiting(turn))
+        return turn
+    turn.cancel_requested = True
+    turn.save(update_fields=["cancel_requested", "updated_at"])
+    transaction.on_commit(lambda: runner.stop_here(turn.pk))
+    return turn
+
+
+@transaction.atomic
+def create_thread(*, actor: Actor, document_id: object, title: str = "") -> Thread:
+    """Open a conversation about a document. Raises: DocumentNotFound, Invalid."""
+    document = get_document(actor=actor, document_id=document_id)
+    thread = Thread(organization_id=actor.organization_id, document=document, author_id=actor.user_id)
+    if title.strip():
+        thread.title, thread.renamed = _title(title), True
+    thread.save()
+    record(actor=actor, action="thread.created", target=("thread", thread.pk))
+    return thread
+
+
+@transaction.atomic
+def rename_thread(*, actor: Actor, document_id: object, thread_id: object, title: str) -> Thread:
+    """Raises: ThreadNotFound, AuthorOnly, Invalid."""
+    thread = _own_thread(actor, document_id, thread_id)
+    thread.title, thread.renamed = _title(title), True
+    thread.save(update_fields=["title", "renamed", "updated_at"])
+    record(actor=actor, action="thread.renamed", target=("thread", thread.pk))
+    return thread
+
+
+@transaction.atomic
+def share_thread(*, actor: Actor, document_id: object, thread_id: object, shared: bool = True) -> Thread:
+    """Let every member of the organization read, decide and ask in this thread, or no longer.
+
+    Raises: ThreadNotFound, AuthorOnly.
+    """
+    thread = _own_thread(actor, document_id, thread_id)
+    thread.shared = shared
+    thread.save(update_fields=["shared", "updated_at"])
+    record(actor=actor, action="thread.shared" if shared else "thread.unshared", target=("thread", thread.pk))
+    return thread
+
+
+@transaction.atomic
+def delete_thread(*, actor: Actor, document_id: object, thread_id: object) -> None:
+    """Move a thread to the trash; what runs or waits in it is stopped. Raises: ThreadNotFound, AuthorOnly."""
+    thread = _own_thread(actor, document_id, thread_id)
+    for turn in thread.turns.filter(status__in=Turn.OPEN):
+        cancel_turn(actor=actor, document_id=document_id, turn_id=turn.pk)
+    thread.deleted_at = timezone.now()
+    thread.save(update_fields=["deleted_at", "updated_at"])
+    record(actor=actor, action="thread.deleted", target=("thread", thread.pk))
+
+
+@transaction.atomic
+def undo_tool_call(*, actor: Actor, call_row_id: object) -> ToolCall:
+    """Take back what a call wrote, while the object is still as the call left it.
+
+    Raises: ToolCallNotFound, UndoImpossible, and what the undoing service raises.
+    """
+    seen = get_tool_call(actor=actor, call_row_id=call_row_id)
+    call = ToolCall.objects.select_for_update(of=("self",)).select_related("turn").get(pk=seen.pk)
+    if call.status != ToolCall.Status.DONE or not call.undo or call.undone_at:
+        raise UndoImpossible()
+    undo_write(actor=actor, undo=call.undo)
+    call.undone_at = timezone.now()
+    call.save(update_fields=["undone_at"])
+    record(actor=actor, action="tool_call.undone", target=("tool_call", call.pk), data={"tool": call.name})
+    tell_decided(call.turn, [call.call_id])
+    return call
+
+
+@transaction.atomic
+def create_standing_rule(*, actor: Actor, tool: str, until: datetime, document_id: object = None) -> StandingRule:
+    """Always approve this tool for this person, on one document or in the organization, until a date.
+
+    Raises: RuleInvalid, DocumentNotFound.
+    """
+    if tool not in toolbox.write_names or tool.startswith("delete_") or tool in never_auto_approved():
+        raise RuleInvalid("This tool always asks.", fields={"tool": "cannot be approved for later"})
+    now = timezone.now()
+    if not now < until <= now + timedelta(days=366):
+        raise RuleInvalid("A rule holds for at most a year.", fields={"until": "within a year"})
+    document = get_document(actor=actor, document_id=document_id) if document_id is not None else None
+    rule = StandingRule.objects.create(
+        organization_id=actor.organization_id, user_id=actor.user_id, tool=tool, document=document, until=until
+    )
+    record(actor=actor, action="standing_rule.created", target=("standing_rule", rule.pk), data={"tool": tool})
+    return rule
+
+
+@transaction.atomic
+def revoke_standing_rule(*, actor: Actor, rule_id: object) -> None:
+    """Raises: RuleNotFound."""
+    rule = get_owned(StandingRule, actor, rule_id, error=RuleNotFound)
+    if rule.user_id != actor.user_id and not actor.is_admin:
+        raise RuleNotFound()
+    rule.revoked_at = rule.revoked_at or timezone.now()
+    rule.save(update_fields=["revoked_at"])
+    record(actor=actor, action="standing_rule.revoked", target=("standing_rule", rule.pk), data={"tool": rule.tool})
+
+
+def _lock_thread_for_asking(actor: Actor, document_id: object, thread_id: object) -> Thread:
+    thread = get_thread(actor=actor, document_id=document_id, thread_id=thread_id)
+    if not (thread.shared or thread.author_id == actor.user_id):
+        raise ThreadNotFound()
+    return Thread.objects.select_for_update().get(pk=thread.pk)
+
+
+def _own_thread(actor: Actor, document_id: object, thread_id: object) -> Thread:
+    thread = get_thread(actor=actor, document_id=document_id, thread_id=thread_id)
+    if thread.author_id != actor.user_id and not actor.is_admin:
+        raise AuthorOnly()
+    return thread
+
+
+def _clear_the_way(thread: Thread, actor: Actor, *, reject_waiting: bool) -> None:
+    """One open turn per thread. Raises: TurnOpen."""
+    standing = Turn.objects.select_for_update().filter(thread=thread, status__in=Turn.OPEN).first()
+    if standing is None:
+        return
+    if not reject_waiting or standing.status != Turn.Status.WAITING:
+        raise TurnOpen(turn_id=show_id(standing.pk))
+    reject_all(turn=standing, actor=actor, reason=REJECTED_BY_GOING_ON)
+    record(actor=actor, action="turn.rejected", target=("turn", standing.pk))
+    tell_on_commit(standing, cancel_waiting(standing))
+
+
+def _newest_turn_id(thread: Thread | None) -> Any:
+    if thread is None:
+        return None
+    return thread.turns.order_by("-created_at", "-id").values_list("id", flat=True).first()
+
+
+def _touch_thread(thread: Thread, turn: Turn, question: str) -> None:
+    if not thread.renamed and turn.parent_id is None:
+        thread.title = question[:TITLE_CHARS]
+    thread.model = turn.model
+    thread.save(update_fields=["title", "model", "updated_at"])
+
+
+def _known_tools(names: Sequence[str]) -> list[str]:
+    unknown = [name for name in names if name not in toolbox]
+    if unknown:
+        raise Invalid("These tools do not exist: " + ", ".join(unknown)[:200], code="unknown_tool")
+    return list(dict.fromkeys(names))
+
+
+def _title(title: str) -> str:
+    plain = " ".join(clean_text(title).split())
+    if not 0 < len(plain) <= 200:
+        raise Invalid("A title needs 1 to 200 characters.", fields={"title": "1 to 200 characters"})
+    return plain

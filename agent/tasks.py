@@ -1,0 +1,11 @@
+"""Celery shells around the agent's periodic work."""
+
+from celery import shared_task
+
+from agent.reaping import reap
+
+
+@shared_task(name="agent.tasks.reap_turns", ignore_result=True)
+def reap_turns() -> None:
+    """Every ten seconds: end abandoned and overdue turns."""
+    reap()

@@ -1,0 +1,173 @@
+"""Rows ⇄ messages: the only place that knows both. Loading what was said, appending what is said now."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from agent.history import recent_turns, split_turns
+from agent.messages import Call, ChatMessage, Round, Ruling, Transcript, sanitize, transcript_messages
+from agent.models import Message, ToolCall, Turn
+from llm.types import Completion
+
+Json = dict[str, Any]
+
+
+def load_transcript(turn: Turn) -> Transcript:
+    """A turn as the loop knows it, from its rows."""
+    messages = sorted(turn.messages.all(), key=lambda row: row.position)
+    calls: dict[Any, list[ToolCall]] = {}
+    for row in sorted(turn.tool_calls.all(), key=lambda row: row.position):
+        calls.setdefault(row.message_id, []).append(row)
+    rounds = [_round(row, calls.get(row.id, [])) for row in messages if row.role == "assistant"]
+    question = next((row.content for row in messages if row.role == "user"), "")
+    return Transcript(question=question, rounds=tuple(rounds))
+
+
+def ancestors(turn: Turn) -> list[Turn]:
+    """The turns before this one on its branch, oldest first, with messages and calls."""
+    if turn.thread_id is None:
+        return []
+    parents = dict(Turn.objects.filter(thread_id=turn.thread_id).values_list("id", "parent_id"))
+    line, current = [], turn.parent_id
+    while current is not None and current in parents and current not in line:
+        line.append(current)
+        current = parents[current]
+    newest = line[: settings.AGENT_HISTORY_MESSAGES]
+    rows = {row.id: row for row in Turn.objects.filter(id__in=newest).prefetch_related("messages", "tool_calls")}
+    return [rows[turn_id] for turn_id in reversed(newest)]
+
+
+def history_messages(turn: Turn, *, hints: dict[str, str]) -> list[ChatMessage]:
+    """What a model is told of before this turn: the thread when there is one, else what the client sent."""
+    turns = split_turns(sanitize(turn.history))
+    cap = settings.AGENT_RESULT_CHARS
+    turns += [transcript_messages(load_transcript(row), cap=cap, hints=hints) for row in ancestors(turn)]
+    return recent_turns(turns, max_messages=settings.AGENT_HISTORY_MESSAGES, max_tokens=settings.AGENT_HISTORY_TOKENS)
+
+
+def append_question(turn: Turn, text: str) -> Message:
+    return Message.objects.create(
+        organization_id=turn.organization_id, turn=turn, position=0, role="user", content=text
+    )
+
+
+def append_round(turn: Turn, answer: Round, completion: Completion | None, *, sent: Json | None, ms: int) -> Message:
+    """Write a round and its calls; calls that were refused have their result already. Units: `ms` of thinking."""
+    message = Message.objects.create(
+        organization_id=turn.organization_id,
+        turn=turn,
+        position=answer.index + 1,
+        role="assistant",
+        content=answer.text,
+        thinking=answer.thinking,
+        thinking_blocks=list(answer.thinking_blocks),
+        thinking_ms=ms,
+        round_index=answer.index,
+        sent=sent,
+        usage=_usage(completion),
+        cost_usd=completion.cost_usd if completion else None,
+        complete=completion is not None or sent is None,
+    )
+    now = timezone.now()
+    ToolCall.objects.bulk_create(
+        ToolCall(
+            organization_id=turn.organization_id,
+            turn=turn,
+            message=message,
+            position=position,
+            call_id=call.id,
+            name=call.name,
+            writes=call.writes,
+            arguments_text=call.arguments_text,
+            arguments=call.arguments or {},
+            arguments_hash=call.arguments_hash,
+            summary=call.summary[:500],
+            tainted=call.tainted,
+            decision=call.decision.verdict if call.decision else "",
+            decided_at=now if call.decision else None,
+            status=_status_at_birth(call),
+            result=call.result,
+            success=None if call.result is None else "error" not in call.result,
+            finished_at=now if call.result is not None else None,
+        )
+        for position, call in enumerate(answer.calls)
+    )
+    return message
+
+
+def status_of_result(result: Json) -> str:
+    """Which status a call ends in, from its result."""
+    if "error" not in result:
+        return ToolCall.Status.DONE
+    ends = {
+        "cancelled": ToolCall.Status.CANCELLED,
+        "rejected": ToolCall.Status.REJECTED,
+        "interrupted": ToolCall.Status.INTERRUPTED,
+    }
+    return ends.get(str(result.get("code")), ToolCall.Status.FAILED)
+
+
+def totals(rows: Iterable[Message]) -> tuple[int, int, Decimal]:
+    """Prompt tokens, completion tokens and cost of messages so far."""
+    prompt, completion, cost = 0, 0, Decimal(0)
+    for row in rows:
+        prompt += row.usage.get("prompt_tokens", 0)
+        completion += row.usage.get("completion_tokens", 0)
+        cost += row.cost_usd or Decimal(0)
+    return prompt, completion, cost
+
+
+def call_from_row(row: ToolCall) -> Call:
+    """A stored call as the loop knows it."""
+    refused = row.result is not None and not row.arguments_hash
+    return Call(
+        id=row.call_id,
+        name=row.name,
+        arguments_text=row.arguments_text,
+        arguments=None if refused else row.arguments,
+        arguments_hash=row.arguments_hash,
+        summary=row.summary,
+        writes=row.writes,
+        tainted=row.tainted,
+        decision=_decision(row),
+        started=row.status == ToolCall.Status.STARTED,
+        result=row.result,
+    )
+
+
+def _round(message: Message, calls: list[ToolCall]) -> Round:
+    return Round(
+        text=message.content,
+        thinking=message.thinking,
+        thinking_blocks=tuple(message.thinking_blocks),
+        calls=tuple(call_from_row(row) for row in calls),
+        index=message.round_index,
+    )
+
+
+def _decision(row: ToolCall) -> Ruling | None:
+    if row.decision not in ("approved", "rejected"):
+        return None
+    verdict: Any = row.decision
+    return Ruling(
+        verdict=verdict,
+        arguments=row.decided_arguments,
+        reason=row.reason,
+        by_rule=row.decided_by_id is None and not row.decided_by_name,
+    )
+
+
+def _status_at_birth(call: Call) -> str:
+    if call.result is not None:
+        return ToolCall.Status.FAILED
+    return ToolCall.Status.DECIDED if call.decision else ToolCall.Status.WAITING
+
+
+def _usage(completion: Completion | None) -> Json:
+    if completion is None:
+        return {}
+    usage = completion.usage
+    return {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}

@@ -87,8 +87,6 @@ def load(turn_id: uuid.UUID, toolbox: Toolbox) -> Loaded:
 async def drive(
     turn_id: uuid.UUID, epoch: int, *, stop: Stop, streams: Streams, on_release: Callable[[], None]
 ) -> None:
-    turn_id: uuid.UUID, epoch: int, *, stop: Stop, streams: Streams, on_release: Callable[[], None]
-) -> None:
     """Run a claimed turn until it is done or waits; `on_release` is called once nobody holds it any more.
 
     Raises: LeaseLost, and whatever the model or a tool raised: the caller writes down how the turn ended.

@@ -4,11 +4,14 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
-websocket_urlpatterns: list[URLPattern] = []
+from documents.urls import websocket_urlpatterns as document_sockets
+
+websocket_urlpatterns: list[URLPattern] = [*document_sockets]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="documents:list"), name="home"),
     path("", include("docrouter.health_urls")),
     path("", include("organizations.urls")),
+    path("", include("documents.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -1,0 +1,71 @@
+"""Live news of documents, as HTML that finds its own place: states in the list, the workspace of one document."""
+
+from typing import Any
+
+from channels.db import database_sync_to_async
+from django.template.loader import render_to_string
+
+from documents.errors import DocumentNotFound
+from documents.events import document_group, documents_group
+from documents.models import Run
+from documents.selectors import get_document, latest_parse
+from documents.sockets import MemberConsumer
+from documents.status import status_of
+
+_READ_ENDS = {"run.completed", "run.failed", "run.cancelled"}
+
+
+class DocumentsConsumer(MemberConsumer):
+    """For the documents page: every document of the organization."""
+
+    async def watched(self) -> tuple[str, ...]:
+        return (documents_group(self.actor.organization_id),)
+
+    async def document_event(self, message: dict[str, Any]) -> None:
+        """An event of a document: its state again, and whether the list itself has changed."""
+        if await self.still_member():
+            html = await database_sync_to_async(self._render)(message["event"])
+            if html:
+                await self.send(text_data=html)
+
+    def _render(self, event: dict[str, Any]) -> str:
+        changed = event["type"] in ("document.uploaded", "document.updated", "document.deleted", "document.restored")
+        news = render_to_string("documents/_list_news.html", {"event": event}) if changed else ""
+        return news + _status(self, event["documentId"])
+
+
+class DocumentConsumer(MemberConsumer):
+    """For the workspace: one document."""
+
+    async def watched(self) -> tuple[str, ...]:
+        return await database_sync_to_async(self._watched)()
+
+    def _watched(self) -> tuple[str, ...]:
+        try:
+            document = get_document(actor=self.actor, document_id=self.scope["url_route"]["kwargs"]["document_id"])
+        except DocumentNotFound:
+            return ()
+        return (document_group(document.pk),)
+
+    async def document_event(self, message: dict[str, Any]) -> None:
+        """An event of the document: its state, what happened to its result, its pages when reading has ended."""
+        if await self.still_member():
+            await self.send(text_data=await database_sync_to_async(self._render)(message["event"]))
+
+    def _render(self, event: dict[str, Any]) -> str:
+        context = {
+            "event": event,
+            "document_id": event["documentId"],
+            "reading_ended": event["type"] in _READ_ENDS,
+        }
+        return _status(self, event["documentId"]) + render_to_string("documents/_workspace_news.html", context)
+
+
+def _status(consumer: MemberConsumer, document_id: str) -> str:
+    try:
+        document = get_document(actor=consumer.actor, document_id=document_id)
+    except DocumentNotFound:
+        return ""
+    parse: Run | None = latest_parse(actor=consumer.actor, document_id=document_id)
+    context = {"document": document, "status": status_of(document, parse), "live": True}
+    return render_to_string("documents/_status.html", context)

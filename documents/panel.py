@@ -1,0 +1,137 @@
+"""What the Extraction tab shows of a document: prompts to choose from, the result as a form, the run in progress."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from documents.errors import ExtractionNotFound
+from documents.models import Document, Extraction, ExtractionEdit, Run
+from documents.result_form import Node, build_form
+from documents.results import current_result, list_edits, response_format_of, result_history
+from documents.selectors import get_document
+from organizations.actor import Actor
+from organizations.gate import owned
+from prompts_app.default import DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME, DEFAULT_RESPONSE_FORMAT
+from prompts_app.selectors import latest_revisions, prompts_for_tags
+
+MOST_PROMPTS = 200
+_NOT_READY = ("uploaded", "ocr_processing", "ocr_failed")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptChoice:
+    """A prompt that can be run."""
+
+    revid: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """`result` is None before the first run; `run` is the newest run of any prompt, while it runs or when it failed."""
+
+    document: Document
+    prompts: tuple[PromptChoice, ...]
+    chosen: str
+    result: Extraction | None
+    form: tuple[Node, ...]
+    run: Run | None
+    edits: tuple[ExtractionEdit, ...]
+    history: tuple[Extraction, ...]
+
+    @property
+    def is_ready(self) -> bool:
+        return self.document.state not in _NOT_READY
+
+    @property
+    def is_running(self) -> bool:
+        return self.run is not None and self.run.phase not in Run.ENDED
+
+    @property
+    def failure(self) -> str:
+        """Why the newest run failed; nothing when it did not."""
+        return self.run.error_message if self.run is not None and self.run.phase == Run.Phase.ERROR else ""
+
+    @property
+    def made_with(self) -> str:
+        """The prompt of the result, with its version."""
+        revision = self.result.prompt_revision if self.result else None
+        return str(revision) if revision else DEFAULT_PROMPT_NAME
+
+    @property
+    def is_outdated(self) -> bool:
+        """The result is of another version of the chosen prompt."""
+        return self.result is not None and revid_of(self.result) != self.chosen
+
+    def counted(self) -> dict[str, int]:
+        """How many values stand where."""
+        states = [str(place.get("state")) for place in (self.result.grounding if self.result else {}).values()]
+        return {state: states.count(state) for state in ("found", "ambiguous", "not_found", "absent")}
+
+
+def extraction_panel(*, actor: Actor, document_id: object, chosen: str = "") -> Panel:
+    """Everything the tab shows. Raises: DocumentNotFound."""
+    document = get_document(actor=actor, document_id=document_id)
+    choices = _choices(actor, document)
+    result = _result(actor, document, chosen)
+    if not chosen:
+        chosen = _latest_of(choices, result) or choices[0].revid
+    elif chosen not in [choice.revid for choice in choices]:
+        chosen = DEFAULT_PROMPT_ID
+    edits: tuple[ExtractionEdit, ...] = ()
+    history: tuple[Extraction, ...] = ()
+    if result is not None:
+        which = {"actor": actor, "document_id": document.pk, "extraction_id": result.pk}
+        edits, history = tuple(list_edits(**which)[:200]), tuple(result_history(**which)[:20])
+    form = build_form(result, inner_schema(result), list(edits)) if result is not None else ()
+    return Panel(document, choices, chosen, result, form, newest_run(actor, document), edits, history)
+
+
+def inner_schema(result: Extraction) -> Mapping[str, Any]:
+    """The JSON schema of a result's data, {} for a prompt without one."""
+    made_with = DEFAULT_RESPONSE_FORMAT if result.prompt_revision is None else response_format_of(result)
+    schema = (made_with or {}).get("json_schema", {}).get("schema", {})
+    return schema if isinstance(schema, dict) else {}
+
+
+def revid_of(result: Extraction) -> str:
+    return result.prompt_revision_id.hex if result.prompt_revision_id else DEFAULT_PROMPT_ID
+
+
+def newest_run(actor: Actor, document: Document) -> Run | None:
+    """The newest extraction run of a document."""
+    rows = owned(Run, actor).filter(document=document, kind=Run.Kind.EXTRACT)
+    return rows.order_by("-created_at", "-id").first()
+
+
+def has_result(*, actor: Actor, document: Document) -> bool:
+    """Whether anything was extracted from the document yet."""
+    return owned(Extraction, actor).filter(document=document).exists()
+
+
+def _result(actor: Actor, document: Document, chosen: str) -> Extraction | None:
+    try:
+        return current_result(actor=actor, document_id=document.pk, prompt_revid=chosen or None)
+    except ExtractionNotFound:
+        return None
+
+
+def _choices(actor: Actor, document: Document) -> tuple[PromptChoice, ...]:
+    """Prompts of the document's tags first, then the others by name, the built-in one last."""
+    tag_ids = [tag.pk for tag in document.tags.all()]
+    tagged = list(prompts_for_tags(actor=actor, tag_ids=tag_ids)) if tag_ids else []
+    others = latest_revisions(actor=actor).exclude(pk__in=[row.pk for row in tagged]).order_by("prompt__name")
+    rows = [*tagged, *others[:MOST_PROMPTS]]
+    named = [PromptChoice(row.pk.hex, f"{row.prompt.name} v{row.version}") for row in rows]
+    return (*named, PromptChoice(DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME))
+
+
+def _latest_of(choices: tuple[PromptChoice, ...], result: Extraction | None) -> str:
+    """The newest version of the result's prompt."""
+    if result is None:
+        return ""
+    revision = result.prompt_revision
+    if revision is None:
+        return DEFAULT_PROMPT_ID
+    wanted = f"{revision.prompt.name} v{revision.prompt.latest_version}"
+    return next((choice.revid for choice in choices if choice.label == wanted), "")

@@ -1,0 +1,1 @@
+"""Pages of documents: the list, the workspace of one document, its viewer, its extraction."""

@@ -129,14 +129,14 @@ def _read_turned(engine: OcrEngine, pixels: Pixels, turns: int) -> _Seen:
     characters = sum(len(word.text) for word in words)
     score = sum(len(word.text) * word.confidence**2 for word in words)
     confidence = score / characters if characters else 0.0
-    long_words = [word for word in words if len(word.text) >= 4]
-    standing = sum(1 for word in long_words if _size(word)[1] > 1.5 * _size(word)[0])
-    return _Seen(lines, turns, confidence, score, standing > 0.5 * len(words) if words else False)
+    return _Seen(lines, turns, confidence, score, sum(map(_stands, lines)) > 0.5 * len(lines))
 
 
-def _size(word: OcrWord) -> tuple[float, float]:
-    xs, ys = [x for x, _ in word.polygon], [y for _, y in word.polygon]
-    return max(xs) - min(xs), max(ys) - min(ys)
+def _stands(line: list[OcrWord]) -> bool:
+    """A line of some length that is taller than wide."""
+    xs = [x for word in line for x, _ in word.polygon]
+    ys = [y for word in line for _, y in word.polygon]
+    return sum(len(word.text) for word in line) >= 4 and max(ys) - min(ys) > 1.5 * (max(xs) - min(xs))
 
 
 def _pieces(word: OcrWord) -> list[Piece]:

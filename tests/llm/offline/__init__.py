@@ -1,0 +1,1 @@
+"""Tests of the built-in offline model: no Django, no network, pages built in code."""

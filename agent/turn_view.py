@@ -20,10 +20,11 @@ from agent.markdown import to_html
 from agent.messages import to_json
 from agent.models import Message, ToolCall, Turn
 from agent.policy import always_asks, never_auto_approved
+from agent.selectors import may_decide
 from organizations.actor import Actor
 
 CallState = Literal[
-    "waiting", "approved", "running", "done", "failed", "rejected", "cancelled", "interrupted", "undone"
+    "waiting", "proposed", "approved", "running", "done", "failed", "rejected", "cancelled", "interrupted", "undone"
 ]
 MAX_RAW_CHARS = 20_000
 
@@ -130,11 +131,6 @@ class TurnView:
         return next((call for item in self.rounds for call in item.calls if call.call_id == call_id), None)
 
 
-def may_decide(actor: Actor, turn: Turn) -> bool:
-    """The author, an admin, and once the thread is shared any member."""
-    return turn.author_id == actor.user_id or actor.is_admin or bool(turn.thread and turn.thread.shared)
-
-
 def turn_view(turn: Turn, *, actor: Actor, live: Sequence[LiveRound] = (), seq: int | None = None) -> TurnView:
     """Build the view of one turn. `seq` is the last event that `live` already contains."""
     messages = sorted(turn.messages.all(), key=lambda message: message.position)
@@ -152,7 +148,7 @@ def turn_view(turn: Turn, *, actor: Actor, live: Sequence[LiveRound] = (), seq: 
         mentions=_mentions(turn.mentions),
         author_name=turn.actor_name,
         is_mine=turn.author_id == actor.user_id,
-        may_decide=may_decide(actor, turn),
+        may_decide=may_decide(actor=actor, turn=turn),
         may_open=may_open or actor.is_admin,
         model=turn.model,
         rounds=_rounds(turn, answers, calls, live, actor),
@@ -295,7 +291,7 @@ def _state(call: ToolCall, turn: Turn) -> CallState:
 def _undecided(call: ToolCall, turn: Turn) -> CallState:
     """A call without a decision in a turn that does not wait: it runs now, or the turn ended over it."""
     if turn.status == Turn.Status.RUNNING:
-        return "waiting" if call.writes and call.arguments_hash and not call.decision else "running"
+        return "proposed" if call.writes and call.arguments_hash and not call.decision else "running"
     return "interrupted" if turn.status == Turn.Status.INTERRUPTED else "cancelled"
 
 

@@ -4,14 +4,16 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
+from agent.urls import websocket_urlpatterns as agent_sockets
 from documents.urls import websocket_urlpatterns as document_sockets
 
-websocket_urlpatterns: list[URLPattern] = [*document_sockets]
+websocket_urlpatterns: list[URLPattern] = [*document_sockets, *agent_sockets]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="documents:list"), name="home"),
     path("", include("docrouter.health_urls")),
     path("", include("organizations.urls")),
     path("", include("documents.urls")),
+    path("", include("agent.urls")),
     path("admin/", admin.site.urls),
 ]

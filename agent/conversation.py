@@ -108,16 +108,8 @@ def grouped(threads: Iterable[Thread], *, now: datetime | None = None) -> list[T
     today = timezone.localtime(now or timezone.now()).date()
     groups = [ThreadGroup(label) for label in ("Today", "Yesterday", "This week", "Older")]
     for thread in threads:
-        day = timezone.localtime(thread.updated_at).date()
-        age = (
-            0
-            if day >= today
-            else 1
-            if day == today - timedelta(days=1)
-            else 2
-            if day > today - timedelta(days=7)
-            else 3
-        )
+        days = (today - timezone.localtime(thread.updated_at).date()).days
+        age = max(days, 0) if days < 2 else 2 if days < 7 else 3
         waits = bool(getattr(thread, "is_waiting", False))
         groups[age].threads.append(ThreadItem(show_id(thread.pk), thread.title, thread.shared, waits))
     return [group for group in groups if group.threads]

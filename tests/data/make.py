@@ -11,6 +11,8 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from llm.content import PageContent, Word
+
 INVOICE = ("Invoice 4711", "Date: 2026-03-01", "Acme Tools Ltd", "Total due: 1,250.00 EUR")
 
 
@@ -204,3 +206,9 @@ def rasterized(data: bytes, scale: float = 2.0) -> bytes:
     buffer = BytesIO()
     images[0].save(buffer, "PDF", save_all=True, append_images=images[1:], resolution=72 * scale)
     return buffer.getvalue()
+
+
+def page_content(text: str, number: int = 1) -> PageContent:
+    """A page as the parser hands it on."""
+    word = Word(text, 0.1, 0.1, 0.3, 0.12)
+    return PageContent(number=number, width=595, height=842, text=text, words=(word,))

@@ -1,5 +1,6 @@
 """Finding turns that nobody runs any more, and decisions that nobody made: run by beat, safe to run twice at once."""
 
+import uuid
 from datetime import timedelta
 
 import structlog
@@ -29,7 +30,7 @@ def reap() -> int:
     return sum(_end(turn_id, abandoned, overdue) for turn_id in ids)
 
 
-def _end(turn_id: object, abandoned: Q, overdue: Q) -> int:
+def _end(turn_id: uuid.UUID, abandoned: Q, overdue: Q) -> int:
     """End one turn if it is still as it was found; one that somebody else has in hand is left to them."""
     with transaction.atomic():
         rows = Turn.objects.select_for_update(skip_locked=True)

@@ -96,6 +96,8 @@ def branches(*, turn: Turn) -> list[Turn]:
 
 def newest_of_branch(*, turn: Turn) -> Turn:
     """The newest turn that continues this one, or itself."""
+    if turn.thread_id is None:
+        return turn
     rows = Turn.objects.filter(thread_id=turn.thread_id).order_by("-created_at", "-id")
     by_id = {row.pk: row for row in rows}
     for candidate in rows:

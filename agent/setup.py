@@ -1,6 +1,6 @@
 """What a run of the loop is given: model, tools, policy, limits, and the keeper that writes things down."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -76,7 +76,7 @@ class TurnSetup:
     keeper: Keeper
     may_run: Policy
     is_tainted: Callable[[str, Json], bool] = lambda _name, _arguments: False
-    working_state: Json = field(default_factory=dict)
+    working_state: MutableMapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     tally: Tally = field(default_factory=Tally)
     stop: Stop = field(default_factory=Stop)

@@ -83,7 +83,7 @@ class Streams:
     async def read(self, turn_id: uuid.UUID, *, after: int, wait_seconds: float = 0.0) -> list[Numbered]:
         """Events with a higher number than `after`; waits at most `wait_seconds` for the first one."""
         block = max(int(wait_seconds * 1000), 1) if wait_seconds else None
-        found = await self._redis.xread({stream_key(turn_id): f"{after}-0"}, count=500, block=block)
+        found: Any = await self._redis.xread({stream_key(turn_id): f"{after}-0"}, count=500, block=block)
         return _numbered(found[0][1]) if found else []
 
 

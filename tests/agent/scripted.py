@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.events import CallShown, Event
 from agent.loop import run_turn
-from agent.messages import Call, ChatMessage, Decision, Round, Transcript
+from agent.messages import Call, ChatMessage, Round, Ruling, Transcript
 from agent.setup import Limits, TurnSetup
 from agent.toolbox import Toolbox, ToolContext
 from core.errors import Conflict
@@ -125,7 +125,7 @@ class MemoryKeeper:
         self.log.append("waits")
         return LATER
 
-    def decide(self, **decisions: Decision) -> None:
+    def decide(self, **decisions: Ruling) -> None:
         """A person decides calls of the last round, by id."""
         for call in self.rounds[-1].calls:
             if call.id in decisions:

@@ -10,12 +10,12 @@ import pytest
 
 from agent.events import ApprovalRequired, Done, Event, ToolCalls, ToolResult, from_wire, to_text, to_wire
 from agent.loop import MAX_ROUNDS_TEXT, PAUSED_TEXT, REJECTIONS_TEXT
-from agent.messages import Decision
+from agent.messages import Ruling
 from agent.setup import CostLimitReached, Limits
 from tests.agent.scripted import always, asks, says, stage
 
-APPROVE = Decision(verdict="approved")
-REJECT = Decision(verdict="rejected", reason="no tables")
+APPROVE = Ruling(verdict="approved")
+REJECT = Ruling(verdict="rejected", reason="no tables")
 
 
 def types(events: list[Event]) -> list[str]:
@@ -133,7 +133,7 @@ async def test_a_rejection_reaches_the_model_with_its_reason() -> None:
 async def test_an_edited_call_is_what_ran_for_the_model_too() -> None:
     play = stage(asks(("w", "make", '{"name": "a"}')), says("ok"))
     await play.play()
-    play.keeper.decide(w=Decision(verdict="approved", arguments={"name": "better"}))
+    play.keeper.decide(w=Ruling(verdict="approved", arguments={"name": "better"}))
     await play.play()
     assert play.ran == ["make better"]
     assert play.model.sent[1][1]["tool_calls"][0]["function"]["arguments"] == '{"name": "better"}'

@@ -115,7 +115,7 @@ def _unique_items(validator: Any, wanted: bool, instance: Any, _schema: Any) -> 
             yield ValidationError("an entry stands in the list twice")
 
 
-_Checker = extend(
+_Checker = extend(  # type: ignore[no-untyped-call]  # its stub has no types
     Draft7Validator,
     {
         name: _watched(check)

@@ -1,5 +1,6 @@
 """Writing tags. Deleting one that may be in use is `documents.tagging.delete_tag`: what uses tags lives higher."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -15,6 +16,8 @@ from tags_app.models import DEFAULT_COLOR, Tag
 from tags_app.selectors import get_tags
 
 MAX_DESCRIPTION = 2000
+_COLOR = re.compile(r"[#A-Za-z0-9 ,.%()-]{1,32}")
+"""Nothing that could end a declaration or name an address: pages put it into a style attribute."""
 
 
 @transaction.atomic
@@ -131,8 +134,9 @@ def _name(text: str) -> str:
 
 def _color(text: str | None) -> str | None:
     color = (text or "").strip()
-    if len(color) > 32 or not color.isprintable() or not _plain(color):
-        raise TagInvalid("A color has at most 32 characters.", fields={"color": "at most 32 characters"})
+    if color and not _COLOR.fullmatch(color):
+        message = "a CSS color of at most 32 characters, such as #3B82F6"
+        raise TagInvalid(f"A color is {message}.", fields={"color": message})
     return color or None
 
 

@@ -12,6 +12,7 @@ from documents.selectors import get_document, latest_parse
 from documents.sockets import MemberConsumer
 from documents.status import status_of
 
+_LIST_CHANGES = {"document.uploaded", "document.updated", "document.deleted", "document.restored"}
 _READ_ENDS = {"run.completed", "run.failed", "run.cancelled"}
 
 
@@ -23,15 +24,14 @@ class DocumentsConsumer(MemberConsumer):
 
     async def document_event(self, message: dict[str, Any]) -> None:
         """An event of a document: its state again, and whether the list itself has changed."""
-        if await self.still_member():
-            html = await database_sync_to_async(self._render)(message["event"])
-            if html:
-                await self.send(text_data=html)
-
-    def _render(self, event: dict[str, Any]) -> str:
-        changed = event["type"] in ("document.uploaded", "document.updated", "document.deleted", "document.restored")
-        news = render_to_string("documents/_list_news.html", {"event": event}) if changed else ""
-        return news + _status(self, event["documentId"])
+        event = message["event"]
+        if not await self.still_member():
+            return
+        if event["type"] in _LIST_CHANGES:
+            await self.send(text_data=render_to_string("documents/_list_news.html", {"event": event}))
+        status = await database_sync_to_async(_status)(self, event["documentId"])
+        if status:
+            await self.send(text_data=status)
 
 
 class DocumentConsumer(MemberConsumer):

@@ -119,7 +119,7 @@ def upload_context(request: MemberRequest) -> dict[str, object]:
     return {
         "tags": list_tags(actor=request.actor, limit=200).rows,
         "states": STATE_NAMES,
-        "max_upload_bytes": settings.MAX_UPLOAD_BYTES,
+        "max_upload": f"{settings.MAX_UPLOAD_BYTES // 1_048_576} MB",
         "max_upload_files": settings.MAX_UPLOAD_FILES,
     }
 

@@ -43,6 +43,24 @@ document.body.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.requestConfig.verb !== "get") problems.replaceChildren();
 });
 
+// A list shows a part of all documents: news of one that is not on the page have no place to go, and that is fine.
+document.body.addEventListener("htmx:wsBeforeMessage", (event) => {
+  if (!event.target.matches("[data-partial-list]")) return;
+  const id = /^\s*<\w+[^>]*?\sid="([^"]+)"/.exec(event.detail.message)?.[1];
+  if (id && !document.getElementById(id)) event.preventDefault();
+});
+document.body.addEventListener("htmx:wsAfterMessage", (event) => {
+  const changed = event.target.querySelector("[data-changed]");
+  if (!changed) return;
+  window.htmx.trigger(document.body, changed.dataset.changed);
+  delete changed.dataset.changed;
+});
+document.body.addEventListener("htmx:wsOpen", (event) => {
+  if (!event.target.matches("[data-partial-list]")) return;
+  if (event.target.dataset.opened) window.htmx.trigger(document.body, "documents-changed");
+  event.target.dataset.opened = "1";
+});
+
 // Questions: what is loaded into #dialog is shown as one; a button with data-close-dialog closes it again.
 document.body.addEventListener("htmx:afterSwap", (event) => {
   const dialog = event.detail.target;

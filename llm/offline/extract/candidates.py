@@ -1,20 +1,24 @@
 """Candidates for a target: values that stand where its label points, with how well they fit."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from llm.offline.extract.parties import Party, role_at
-from llm.offline.extract.reading import Caption, Hit, Reading
+from llm.offline.extract.reading import Caption, Hit, Reading, same_print
 from llm.offline.extract.targets import Target
 from llm.offline.extract.values import Value, values_in
 from llm.offline.layout.analysis import cells_below, cells_right
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.words import likeness, words_of
+from llm.offline.typing.amounts import currency_code
 
 THRESHOLD = 0.3
 _ALIKE = 0.58
+WORDY = frozenset({"text", "name", "party"})
+_BOX_NUMBER = re.compile(r"^\d{1,2}[a-z]?$")
 _PATTERN_SCORES = {
     "iban": 0.5,
     "email": 0.35,
@@ -82,6 +86,8 @@ def hits_for(target: Target, reading: Reading) -> list[Hit]:
     found: list[Hit] = []
     if target.concept is not None:
         found.extend(_concept_hits(target, reading))
+        alike = (hit for caption in reading.captions if (hit := _alike_hit(target, caption)))
+        found.extend(_weaker(hit, 0.92) for hit in alike if hit.quality >= 0.85)
     elif target.part not in {"postcode", "line1", "line2"} or not target.party:
         found.extend(hit for caption in reading.captions if (hit := _alike_hit(target, caption)))
     return found
@@ -125,34 +131,84 @@ def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, 
         inline = values_in(kind, rest, reading)
         for rank, value in enumerate(inline[:3]):
             yield value, 1.0 - 0.05 * rank
-        if inline and kind not in {"text", "name", "party"}:
+        if inline and kind not in WORDY:
             return
-    if not rest or kind not in {"text", "name", "party"}:
+    if not rest or kind not in WORDY:
         yield from _beside(hit, kind, reading, weakened=bool(rest))
 
 
 def _beside(hit: Hit, kind: str, reading: Reading, *, weakened: bool) -> Iterator[tuple[Value, float]]:
     factor = 0.8 if weakened else 1.0
+    right = list(_right(hit, kind, reading))
+    yield from ((value, factor * reach) for value, reach in right)
+    factor *= 0.7 if any(reach > 0.8 for _, reach in right) else 0.92
+    yield from ((value, factor * reach) for value, reach in _below(hit, kind, reading))
+
+
+def _right(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
     width = reading.layout.page_size(hit.cell.page).width
-    found = False
+    wordy = kind in WORDY
     for rank, cell in enumerate(cells_right(reading.layout, hit.cell)[:4]):
-        if rank and reading.is_label(cell):
-            break
-        if kind in {"text", "name", "party", "id"} and reading.is_label(cell):
-            break
+        if is_numbered(cell) or (reading.is_label(cell) and (rank or wordy or kind == "id")):
+            return
+        caption = wordy and not _ends_label(hit) and same_print(cell, hit.cell)
         for value in values_in(kind, _value_tokens(cell), reading)[:1]:
             distance = max(0.0, cell.x0 - hit.cell.x1) / width
-            yield value, factor * (0.97 - 0.25 * distance - 0.06 * rank)
-            found = True
-    below_factor = factor * (0.7 if found else 0.9)
-    for rank, cell in enumerate(cells_below(reading.layout, hit.cell)[:4]):
-        if reading.is_label(cell) or (cell.line in reading.table_lines and hit.cell.line not in reading.table_lines):
+            yield value, (0.7 if caption else 1.0) * (0.97 - 0.25 * distance - 0.06 * rank)
+
+
+def _ends_label(hit: Hit) -> bool:
+    return hit.cell.tokens[hit.end - 1].text.endswith(":") if hit.end else False
+
+
+def _below(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
+    """Under the label; lines that only continue it do not count, an empty slot ("$") ends the search."""
+    last, rank = hit.cell, 0
+    for cell in cells_below(reading.layout, hit.cell)[:6]:
+        in_table = cell.line in reading.table_lines and hit.cell.line not in reading.table_lines
+        if is_numbered(cell) or reading.is_label(cell) or in_table:
+            return
+        slot = _slot(cell, reading) if currency_code(cell.text) else cell
+        if slot is None:
+            return
+        if same_print(cell, hit.cell) and cell.y0 - last.y1 < 0.5 * cell.height and cell.text[:1].islower():
+            last = cell
+            continue
+        values = values_in(kind, _comb(slot, kind, reading), reading)[:1]
+        yield from ((value, 0.97 - 0.08 * rank) for value in values)
+        rank += 1
+        if values and (kind in WORDY or kind == "id"):
+            return
+
+
+def _slot(sign: Cell, reading: Reading) -> Cell | None:
+    """What is written behind a currency sign that a form prints; None when the slot is empty."""
+    right = next((cell for cell in reading.layout.lines[sign.line].cells if cell.x0 >= sign.x1), None)
+    return right if right is not None and right.x0 - sign.x1 < 6 * sign.height and not currency_code(right.text) else None
+
+
+def _comb(cell: Cell, kind: str, reading: Reading) -> Sequence[Token]:
+    """The tokens of a cell; numbers written into a comb of boxes go on in the next cells."""
+    tokens = list(_value_tokens(cell))
+    if kind != "id" or not all(token.text.isdigit() for token in tokens):
+        return tokens
+    for near in (other for other in reading.layout.lines[cell.line].cells if other.x0 >= cell.x1):
+        close = near.x0 - tokens[-1].x1 < 6 * cell.height
+        if not close or not all(token.text.isdigit() or token.text in "-–" for token in near.tokens):
             break
-        values = values_in(kind, _value_tokens(cell), reading)[:1]
-        for value in values:
-            yield value, below_factor * (0.95 - 0.08 * rank)
-        if values and kind in {"text", "name", "party"}:
-            break
+        tokens.extend(near.tokens)
+    return tokens
+
+
+def is_numbered(cell: Cell) -> bool:
+    """Whether a cell begins like the caption of a form's box: "10 Gross proceeds"."""
+    first = cell.tokens[0].text
+    return len(cell.tokens) > 1 and bool(_BOX_NUMBER.match(first)) and cell.tokens[1].text[:1].isupper() and _wordy_cell(cell)
+
+
+def _wordy_cell(cell: Cell) -> bool:
+    rest = [token.text for token in cell.tokens[1:]]
+    return sum(text.isalpha() and text.islower() for text in rest) >= 0.4 * len(rest) or len(rest) == 1
 
 
 def _value_tokens(cell: Cell) -> Sequence[Token]:
@@ -197,6 +253,14 @@ def _label_follows(tokens: Sequence[Token]) -> bool:
 
 def _place_bonus(target: Target, cell: Cell, reading: Reading) -> float:
     """Numbers and dates of the document stand in its head, totals at its end."""
+    return _depth_bonus(target, cell, reading) * max(0.7, 1.06 - 0.06 * cell.page if not _is_total(target) else 1.0)
+
+
+def _is_total(target: Target) -> bool:
+    return target.concept is not None and target.kind == "amount"
+
+
+def _depth_bonus(target: Target, cell: Cell, reading: Reading) -> float:
     count = max(1, len(reading.layout.lines))
     depth = cell.line / count
     name = target.concept.name if target.concept else ""

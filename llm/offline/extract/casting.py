@@ -7,7 +7,7 @@ from typing import Any
 from llm.offline.extract.targets import Target
 from llm.offline.extract.values import Value
 from llm.offline.matching.words import words_of
-from llm.offline.typing.amounts import currency_code, parse_number
+from llm.offline.typing.amounts import currency_code, parse_amount, parse_number
 
 
 def cast(value: Value, target: Target) -> Any:
@@ -19,6 +19,8 @@ def cast(value: Value, target: Target) -> Any:
     if target.json_type in {"number", "integer"}:
         return _number(value, whole=target.json_type == "integer")
     if isinstance(value.value, Decimal):
+        return _printed_number(value.text)
+    if target.kind == "text" and re.search(r"[$€£¥]", value.text) and parse_amount(value.text) is not None:
         return _printed_number(value.text)
     return str(value.value)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from llm.offline.extract.reading import Hit, Reading
 from llm.offline.extract.values import Value, values_in
@@ -15,7 +16,8 @@ _SENDER_SEPARATOR = frozenset("●•·|-–—,;")
 _SALUTATION = frozenset(
     ["herrn", "herr", "frau", "monsieur", "madame", "mr", "mrs", "ms", "firma", "an", "to", "mme", "m"]
 )
-_NAME_LABEL = frozenset({("name",), ("nom",), ("naam",), ("firma",), ("company",), ("name", "dep")})
+_NAME_LABEL = frozenset({("name",), ("nom",), ("naam",), ("firma",), ("company",)})
+_ADDRESS = frozenset({"anschrift", "adresse", "address", "adres"})
 _YOURS = frozenset(["vos", "votre", "ihre", "ihr", "your", "uw"])
 _OURS = frozenset(["nos", "notre", "unsere", "unser", "our", "ons", "onze"])
 _COUNTRY = re.compile(r"^[A-Z]{2}$|^[A-ZÀ-Þ][\w\-À-ÿ]+(?: (?:/ )?[A-ZÀ-Þ]?[\w\-À-ÿ]+){0,2}$")
@@ -69,7 +71,10 @@ def _headings(reading: Reading) -> list[tuple[Cell, str]]:
 
 
 def _is_heading(hit: Hit) -> bool:
-    return hit.start == 0 and hit.quality >= 0.7 and len(hit.cell.tokens) - hit.end <= 4
+    """A label of a party stands alone, before a colon, or has several words; "Supplier Ltd" is a name."""
+    tokens = hit.cell.tokens
+    ends = hit.end == len(tokens) or tokens[hit.end - 1].text.endswith(":") or tokens[hit.end].text in {":", "-", "/"}
+    return hit.start == 0 and hit.quality >= 0.7 and len(tokens) - hit.end <= 4 and (ends or hit.end > 1)
 
 
 def _possessive(cell: Cell) -> str:
@@ -152,12 +157,22 @@ def _stack_above(cell: Cell, reading: Reading) -> list[Cell]:
         over = next((o for o in line.cells if abs(o.x0 - floor.x0) < 2.2 * cell.height and o.overlap(floor) > 0), None)
         if over is None:
             continue
-        if floor.y0 - over.y1 > 2.6 * cell.height or _ends_block(over, stack):
+        pitch = min((below.y0 - upper.y0 for upper, below in pairwise([*stack, cell])), default=9 * cell.height)
+        if floor.y0 - over.y0 > 1.8 * pitch or _ends_block(over, stack):
             break
         stack.insert(0, over)
         floor = over
         if _hit_role(over, reading):
             break
+    return _from_address_label(stack, reading)
+
+
+def _from_address_label(stack: list[Cell], reading: Reading) -> list[Cell]:
+    """Where "Address:" stands left of a line, the address begins there; lines above it are other fields."""
+    for place, cell in enumerate(stack):
+        left = [other for other in reading.layout.lines[cell.line].cells if other.x1 <= cell.x0]
+        if left and any(word in _ADDRESS for word in words_of(left[-1].text)):
+            return stack[place:]
     return stack
 
 
@@ -245,9 +260,12 @@ def _take_role(party: Party, stack: list[Cell], lines: list[list[Token]], readin
         left = [o for o in reading.layout.lines[stack[0].line].cells if o.x1 <= stack[0].x0]
         above = [cell for cell, _ in _headings(reading) if cell in left]
         role = _hit_role(above[-1], reading) if above else ""
-        role = role or role_at(stack[0], reading)
+        beside = next((found for cell in reversed(left) if (found := role_at(cell, reading))), "")
+        role = role or role_at(stack[0], reading) or beside
         if role:
             party.role, party.certainty = role, 0.9
+        elif any(part.tokens[0].text.lower().strip(".") in _SALUTATION for part in stack):
+            party.role, party.certainty = "buyer", 0.8
 
 
 def _rest(cell: Cell, end: int) -> list[Token]:
@@ -288,7 +306,8 @@ def _labelled_names(reading: Reading, parties: Sequence[Party]) -> list[Party]:
     for caption in reading.captions:
         if caption.words in _NAME_LABEL and (role := role_at(caption.cell, reading)):
             right = [cell for cell in reading.layout.lines[caption.cell.line].cells if cell.x0 >= caption.cell.x1]
-            names = values_in("name", right[0].tokens, reading) if right else []
+            near = bool(right) and not reading.is_label(right[0])
+            names = values_in("name", right[0].tokens, reading) if near else []
             if names:
                 found.append(Party(right[0], {"name": names[0]}, role, 1.1))
     taken = {party.role for party in (*parties, *found) if party.certainty >= 0.9 and "name" in party.parts}

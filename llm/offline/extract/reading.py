@@ -9,7 +9,7 @@ from functools import cached_property
 from llm.content import DocumentContent
 from llm.offline.layout.analysis import analyse
 from llm.offline.layout.lines import CHECKED, UNCHECKED
-from llm.offline.layout.model import Cell, Layout, Token
+from llm.offline.layout.model import Cell, Layout, Table, Token
 from llm.offline.matching.lexicon import find_phrases, language_of
 from llm.offline.matching.words import words_of
 from llm.offline.typing.amounts import decimal_point
@@ -49,7 +49,8 @@ class Reading:
         self.language = language_of(self.text)
         self.order: DateOrder = date_order(self.text, self.language)
         self.point = decimal_point(self.text)
-        self.table_lines = frozenset(index for table in self.layout.tables for index in table.lines)
+        self.tables = tuple(table for table in self.layout.tables if _means_something(table))
+        self.table_lines = frozenset(index for table in self.tables for index in table.lines)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -86,6 +87,12 @@ class Reading:
         return (bool(hits) and named >= 0.75 * len(cell.tokens)) or cell.text.rstrip().endswith(":")
 
 
+def _means_something(table: Table) -> bool:
+    """Two headers that name columns, or one and several rows: other alignments are no tables."""
+    known = sum(bool(find_phrases(words_of(header), columns=True)) for header in table.headers)
+    return known >= 2 or (known == 1 and len(table.rows) >= 3)
+
+
 def cell_hits(cell: Cell) -> list[tuple[tuple[str, ...], Hit]]:
     """The label phrases of a cell, in tokens."""
     words: list[str] = []
@@ -107,7 +114,7 @@ def cell_hits(cell: Cell) -> list[tuple[tuple[str, ...], Hit]]:
 def _token_words(token: Token) -> tuple[str, ...]:
     if any(map(str.isdigit, token.text)):
         return (token.text.split(":")[0].lower(),) if ":" in token.text and token.text[0].isalpha() else (token.text,)
-    return words_of(token.text) or ("",)
+    return words_of(token.text.removesuffix(":").removesuffix("(s)")) or ("",)
 
 
 def _covers(owners: Sequence[int], start: int, end: int) -> bool:
@@ -132,12 +139,15 @@ def _words_after(cell: Cell, end: int) -> int:
     """Words between the phrase and the colon, if there is a colon close by; else plain words up to a value."""
     if end and cell.tokens[end - 1].text.endswith(":"):
         return 0
-    count = 0
+    count, inside = 0, False
     for token in cell.tokens[end : end + 4]:
+        inside = inside or token.text.startswith("(")
+        if inside:
+            inside = not token.text.endswith(")")
+            continue
         if any(map(str.isdigit, token.text)) or token.text in {":", "-", "–", "|", "#"}:
             return count
-        if not token.text.startswith("("):
-            count += 1
+        count += 1
         if token.text.endswith(":"):
             return count
     return min(count, 2)
@@ -175,7 +185,7 @@ def _long_caption(layout: Layout, cell: Cell, text: str) -> list[Caption]:
         if line.page != cell.page or line.y0 - last.y1 > 0.9 * last.height:
             break
         below = [other for other in line.cells if abs(other.x0 - cell.x0) < 1.6 * cell.height]
-        if below and _same_print(below[0], cell) and not any(map(str.isdigit, below[0].text)):
+        if below and same_print(below[0], cell) and not any(map(str.isdigit, below[0].text)):
             words.append(below[0].text.split("(")[0])
             last = below[0]
     if last is cell:
@@ -183,6 +193,7 @@ def _long_caption(layout: Layout, cell: Cell, text: str) -> list[Caption]:
     return [Caption(last, len(last.tokens), words_of(" ".join(words)), False)]
 
 
-def _same_print(below: Cell, cell: Cell) -> bool:
+def same_print(below: Cell, cell: Cell) -> bool:
+    """Whether two cells are set alike: values of forms are larger than their captions, or typed in."""
     alike = abs(below.height - cell.height) < 0.12 * cell.height
     return alike and below.tokens[0].origin == cell.tokens[0].origin

@@ -28,7 +28,7 @@ def fill_array(path: Path, node: Node, root: Node, reading: Reading) -> list[Any
     ]
     if not targets:
         return []
-    scored = [(columns_for(table, targets), table) for table in reading.layout.tables]
+    scored = [(columns_for(table, targets), table) for table in reading.tables]
     best = max(scored, key=lambda pair: _fit(pair[0], pair[1]), default=None)
     if best is None or _fit(best[0], best[1]) < 0.9:
         return []
@@ -39,7 +39,7 @@ def fill_array(path: Path, node: Node, root: Node, reading: Reading) -> list[Any
 def _all_rows(table: Table, reading: Reading) -> list[Row]:
     """The table's rows and those of tables on later pages with the same header."""
     return [
-        row for other in reading.layout.tables if other is table or other.headers == table.headers for row in other.rows
+        row for other in reading.tables if other is table or other.headers == table.headers for row in other.rows
     ]
 
 
@@ -52,7 +52,7 @@ def columns_for(table: Table, targets: Sequence[Target]) -> dict[int, tuple[int,
     pairs = []
     for number, target in enumerate(targets):
         for column, header in enumerate(table.headers):
-            score = header_score(target, header) * _kind_fit(target, table, column)
+            score = header_score(target, header) * _kind_fit(target, table, column) + _usual_side(target, column)
             if score >= 0.4:
                 pairs.append((score, number, column))
     chosen: dict[int, tuple[int, float]] = {}
@@ -60,6 +60,12 @@ def columns_for(table: Table, targets: Sequence[Target]) -> dict[int, tuple[int,
         if number not in chosen and column not in {held for held, _ in chosen.values()}:
             chosen[number] = (column, score)
     return chosen
+
+
+def _usual_side(target: Target, column: int) -> float:
+    """The amount of a line stands right of its quantity: settles headers that mean both."""
+    name = target.concept.name if target.concept is not None else ""
+    return {"line_amount": 0.01, "quantity": -0.01}.get(name, 0.0) * column
 
 
 def header_score(target: Target, header: str) -> float:

@@ -15,7 +15,7 @@ from llm.offline.typing.dates import find_dates
 CODE_KINDS = frozenset({"iban", "bic", "vat_id", "email", "url", "phone", "time"})
 _PUNCTUATION = " \t:;,|●•*=_–-▶►"
 _ID_TOKEN = re.compile(r"^[#№]?[\w./\-+*&]*\d[\w./\-+*&]*$|^[A-Z0-9]{2,}(?:[_/-][A-Z0-9]+)+$|^[A-Z]{3,}\d*$")
-_ID_MORE = re.compile(r"^(?:[-–/]|[-–]?\d[\d./-]*|[A-Z0-9]{1,4}\d[A-Z0-9]*)$")
+_ID_MORE = re.compile(r"^(?:[-–/]|[-–]?\d[\d./-]*,?|[A-Z0-9]{1,4}\d[A-Z0-9]*,?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,8 @@ def _currencies(tokens: Sequence[Token], reading: Reading) -> list[Value]:
 
 def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     """Numbers and codes: the first token that looks like one, with the groups of digits that continue it."""
+    if len(tokens) == 1 and re.fullmatch(r"[A-Z]{1,3}", tokens[0].text):
+        return [Value(tokens[0].text, tokens[0].text, (tokens[0].index,), 0.7)]
     for place, token in enumerate(tokens):
         text = token.text.strip("#:;,()")
         if token.text.startswith("(") or not _ID_TOKEN.match(text):
@@ -126,6 +128,8 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
             end -= 1
         run = tokens[place:end]
         plain = " ".join(part.text for part in run).strip("#:;,()")
+        if plain.isalpha() and len(run) < len(tokens):
+            continue
         fit = (1.0 if any(map(str.isdigit, plain)) else 0.75) * (0.95**place)
         if re.fullmatch(r"-?\d+[.,]\d{2}", plain) or _is_date(run[0], reading):
             fit *= 0.4
@@ -149,7 +153,7 @@ def _texts(tokens: Sequence[Token], reading: Reading) -> list[Value]:
 def _names(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     """Names: text with letters that is no code and no sentence."""
     return [
-        Value(found.value, found.text, found.tokens, found.fit)
+        Value(found.value, found.text, found.tokens, found.fit * (0.5 if found.text[0].islower() else 1.0))
         for found in _texts(tokens, reading)
         if re.search(r"[^\W\d_]{2}", found.text) and len(found.text) <= 80 and find_place(found.text) is None
     ]

@@ -77,6 +77,7 @@ def _parts(text: str) -> list[str]:
 def _without_margins(tokens: list[Token], page: PageContent) -> list[Token]:
     """Leave out text that runs up the margin: many tiny words in a narrow strip at the edge."""
     width = page.width or 1.0
+    tokens = [token for token in tokens if not _stands(token)]
     strips: dict[str, list[Token]] = defaultdict(list)
     for token in tokens:
         if token.x1 < 0.09 * width:
@@ -89,6 +90,11 @@ def _without_margins(tokens: list[Token], page: PageContent) -> list[Token]:
         if len(tiny) >= 8 and len(tiny) >= 0.6 * len(strip):
             dropped |= {token.index for token in tiny} | {token.index for token in strip if len(token.text) == 1}
     return [token for token in tokens if token.index not in dropped]
+
+
+def _stands(token: Token) -> bool:
+    """Whether a word runs up or down the page."""
+    return len(token.text) > 2 and token.height > 2.2 * (token.x1 - token.x0)
 
 
 def _groups(tokens: Sequence[Token]) -> list[list[Token]]:

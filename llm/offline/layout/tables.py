@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from llm.offline.layout.model import Cell, Line, Row, Table
+from llm.offline.layout.model import Cell, Line, Row, Table, Token
 
 _NUMERIC = re.compile(
     r"^[(\[]?[-+−–]?\s*(?:[$€£¥]|[A-Z]{3})?\s*[-+−–]?\d[\d.,' ]*\s*(?:%|[$€£¥]|[A-Z]{3}|[-−])?\s*[)\]]?$"
@@ -27,7 +27,7 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
     tables: list[Table] = []
     taken: set[int] = set()
     for place, line in enumerate(lines):
-        if line.index in taken or not _may_be_header(line):
+        if line.index in taken or not _may_be_header(line) or _fuller_below(lines, place):
             continue
         table = _table_below(lines, place)
         if table is not None:
@@ -36,6 +36,16 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
     if not tables:
         tables = _lists(lines, taken)
     return tables
+
+
+def _fuller_below(lines: Sequence[Line], place: int) -> bool:
+    """Whether the next line belongs to the same header and says more of it."""
+    line = lines[place]
+    if place + 1 >= len(lines) or lines[place + 1].page != line.page:
+        return False
+    below = lines[place + 1]
+    near = below.middle - line.middle < 1.6 * max(cell.height for cell in line.cells)
+    return near and len(below.cells) > len(line.cells) and _may_be_header(below)
 
 
 def _may_be_header(line: Line) -> bool:
@@ -72,11 +82,20 @@ def _columns(lines: Sequence[Line], place: int) -> tuple[list[list[Cell]], froze
             continue
         if any(_HAS_DIGIT.search(cell.text) for cell in near.cells):
             continue
-        if all(any(cell.overlap(column[0]) > 0 for column in columns) for cell in near.cells):
+        if all(cell.x1 >= columns[0][0].x0 - 2 * cell.height for cell in near.cells):
             used.add(near.index)
             for cell in near.cells:
-                max(columns, key=lambda column: cell.overlap(column[0])).append(cell)
-    return columns, frozenset(used)
+                _add_header(cell, columns)
+    return sorted(columns, key=lambda column: min(cell.x0 for cell in column)), frozenset(used)
+
+
+def _add_header(cell: Cell, columns: list[list[Cell]]) -> None:
+    """A part of a header joins the column it stands over or under, or is a column of its own."""
+    best = max(columns, key=lambda column: max(cell.overlap(part) for part in column))
+    if max(cell.overlap(part) for part in best) > -0.5 * cell.height:
+        best.append(cell)
+    else:
+        columns.append([cell])
 
 
 def _header_text(column: Sequence[Cell]) -> str:
@@ -175,7 +194,7 @@ def _row(group: Sequence[Line], columns: Sequence[Sequence[Cell]]) -> Row:
     """The first line of `group` is the row's anchor: its figures count, other lines add text only."""
     cells: list[list[Cell]] = [[] for _ in columns]
     numeric = set()
-    for cell in group[0].cells:
+    for cell in (piece for whole in group[0].cells for piece in _pieces(whole, columns)):
         place = column_of(cell, columns)
         cells[place].append(cell)
         if _is_figure(cell.text):
@@ -186,6 +205,22 @@ def _row(group: Sequence[Line], columns: Sequence[Sequence[Cell]]) -> Row:
             if place not in numeric and not is_numeric(cell.text):
                 cells[place].append(cell)
     return Row(tuple(tuple(sorted(column, key=lambda cell: (cell.middle, cell.x0))) for column in cells))
+
+
+def _pieces(cell: Cell, columns: Sequence[Sequence[Cell]]) -> list[Cell]:
+    """A cell whose figures stand in several columns falls apart ("60,00 10,00%")."""
+    under = sum(any(part.overlap(cell) > 0.3 * (part.x1 - part.x0) for part in column) for column in columns)
+    if under < 2 or len(cell.tokens) < 2:
+        return [cell]
+    runs: list[tuple[int, list[Token]]] = []
+    for token in cell.tokens:
+        place = column_of(Cell.of([token], cell.line), columns)
+        if runs and (runs[-1][0] == place or not is_numeric(token.text)):
+            runs[-1][1].append(token)
+        else:
+            runs.append((place, [token]))
+    pieces = [Cell.of(run, cell.line) for _, run in runs]
+    return pieces if all(_is_figure(piece.text) for piece in pieces[1:]) else [cell]
 
 
 def _lists(lines: Sequence[Line], taken: set[int]) -> list[Table]:

@@ -22,7 +22,7 @@ def table_fields(reading: Reading) -> dict[str, Schema]:
     """The document's tables by name; a table that continues on the next page counts once."""
     found: dict[str, Schema] = {}
     seen: set[tuple[str, ...]] = set()
-    for table in sorted(reading.layout.tables, key=lambda table: -len(table.rows) * len(table.headers)):
+    for table in sorted(reading.tables, key=lambda table: -len(table.rows) * len(table.headers)):
         if table.headers in seen or len(found) >= 2:
             continue
         seen.add(table.headers)

@@ -21,11 +21,12 @@ _PHONE = re.compile(
 )
 _TIME = re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[AaPp]\.?[Mm]\.?)?(?![\d:])")
 _CITY_WORD = r"[A-ZÀ-Þ'][\w'’.\-À-ÿ]*"
+_CITY = rf"{_CITY_WORD}(?: {_CITY_WORD}| (?:am|an|der|den|im|sur|en|de|la|le|les|a/d))*"
 _POSTCODE_CITY = re.compile(
-    rf"(?:^|\s)(?:(?P<country>[A-Z]{{1,2}})[- ])?(?P<postcode>\d{{5}}|\d{{4}}(?: ?[A-Z]{{2}})?) ?(?P<city>{_CITY_WORD}(?: {_CITY_WORD}| (?:am|an|der|den|im|sur|en|de|la|le|les|a/d))*)"
+    rf"(?:^|\s)(?:(?P<country>[A-Z]{{1,2}})[- ])?(?P<postcode>\d{{5}}|\d{{4}}(?: ?[A-Z]{{2}}\b)?) ?(?P<city>{_CITY})"
 )
 _US_CITY = re.compile(
-    rf"(?P<city>{_CITY_WORD}(?: {_CITY_WORD})*),? ?(?P<state>[A-Z]{{2}}),? ?(?P<postcode>\d{{5}}(?:-\d{{4}})?)(?!\d)"
+    rf"(?P<city>{_CITY_WORD}(?: {_CITY_WORD})*)(?:, ?| )(?P<state>[A-Z]{{2}}),? ?(?P<postcode>\d{{5}}(?:-\d{{4}})?)(?!\d)"
 )
 
 
@@ -99,9 +100,9 @@ def _plausible(kind: str, text: str) -> bool:
 def find_place(text: str) -> PlaceLine | None:
     """Postcode and city of a line such as "80333 München", "75018 PARIS, FR" or "Redmond, WA 98052"."""
     match = _US_CITY.search(text)
-    if match:
+    if match and len(match["city"]) > 2:
         return PlaceLine(match["postcode"], match["city"].strip(" ,"), match["state"])
     match = _POSTCODE_CITY.search(text)
-    if match and not re.search(r"[€$£%]", text):
+    if match and len(match["city"]) > 2 and not re.search(r"[€$£%]", text):
         return PlaceLine(match["postcode"], match["city"].strip(" ,"), "", match["country"] or "")
     return None

@@ -22,7 +22,9 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from psycopg_pool import PoolTimeout
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from docrouter.celery import app
 
@@ -32,7 +34,13 @@ WORKERS_CACHE_SECONDS = 5.0
 WORKER_ANSWER_SECONDS = 1.0
 QUEUES = ("ingest", "llm", "default")
 
-_redis = Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
+
+def redis_client(url: str) -> Redis:
+    """A client that gives up at once: a health check that tries again hides what it should tell."""
+    return Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0))
+
+
+_redis = redis_client(settings.REDIS_URL)
 _workers: tuple[float, list[str]] = (0.0, [])
 
 

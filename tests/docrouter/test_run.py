@@ -20,6 +20,8 @@ from tests.docrouter.runs import nothing_left, processes_of, running
 
 pytestmark = pytest.mark.slow
 
+OPEN = "0.0.0.0"  # noqa: S104  # refused, that is the point
+
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
@@ -133,7 +135,7 @@ def test_nothing_embedded_starts_on_servers_of_our_own(data_dir: Path) -> None:
 
 
 def test_a_demo_on_an_open_address_does_not_start(tmp_path: Path) -> None:
-    with running(tmp_path / "data", ready=False, HOST="0.0.0.0", DEMO="1") as run:
+    with running(tmp_path / "data", ready=False, HOST=OPEN, DEMO="1") as run:
         assert run.process.wait(30) == 2
-    assert "refused on HOST=0.0.0.0" in run.text
+    assert f"refused on HOST={OPEN}" in run.text
     assert not (tmp_path / "data").exists()

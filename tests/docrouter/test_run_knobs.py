@@ -7,6 +7,8 @@ import pytest
 
 from docrouter.run import address, knobs
 
+OPEN = "0.0.0.0"  # noqa: S104  # refused, that is the point
+
 
 def test_defaults_are_for_one_person_on_one_machine() -> None:
     chosen = knobs.read({})
@@ -17,11 +19,11 @@ def test_defaults_are_for_one_person_on_one_machine() -> None:
 
 def test_a_demo_on_an_open_address_is_refused() -> None:
     with pytest.raises(knobs.BadKnob, match=r"refused on HOST=0\.0\.0\.0"):
-        knobs.read({"HOST": "0.0.0.0", "DEMO": "1"})
+        knobs.read({"HOST": OPEN, "DEMO": "1"})
 
 
 def test_an_open_address_alone_goes_without_demo_and_says_so() -> None:
-    chosen = knobs.read({"HOST": "0.0.0.0"})
+    chosen = knobs.read({"HOST": OPEN})
     assert not chosen.demo
     assert "No demo" in chosen.demo_notice
 
@@ -36,7 +38,7 @@ def test_loopback_has_many_names(host: str) -> None:
     assert knobs.is_loopback(host)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.com", ""])
+@pytest.mark.parametrize("host", [OPEN, "::", "10.0.0.1", "example.com", ""])
 def test_everything_else_is_open(host: str) -> None:
     assert not knobs.is_loopback(host)
 

@@ -35,7 +35,7 @@ _QUEUED_AGAIN_AFTER = timedelta(seconds=120)
 _REAPED_AT_ONCE = 100
 
 
-class RunLost(Exception):  # noqa: N818 - not an error: somebody else has the run, or it has ended
+class RunLost(Exception):
     """This process may not write for the run any more."""
 
 
@@ -103,7 +103,7 @@ def claim_run(run_id: uuid.UUID) -> Claim | None:
 def _read_version(claim: Claim, started: float) -> None:
     version = DocumentVersion.objects.get(pk=claim.version_id)
     with contextlib.closing(_Reader()) as reader:
-        key = version.pdf_key or _make_rendition(claim, version, reader.child())
+        key = version.pdf_key or _make_rendition(claim, version)
         with files.local_copy(key) as path:
             total = sandbox.count_pages(reader.child(), path)
             if total > settings.MAX_PAGES:
@@ -144,12 +144,14 @@ class _Reader:
         self._child = None
 
 
-def _make_rendition(claim: Claim, version: DocumentVersion, child: sandbox.Child) -> str:
+def _make_rendition(claim: Claim, version: DocumentVersion) -> str:
     """Make and keep the PDF of a file of another format."""
     key = files.rendition_key(version)
     with tempfile.TemporaryDirectory(prefix="docrouter-") as folder, files.local_copy(version.file_key) as path:
         target = Path(folder) / "rendition.pdf"
-        notes = sandbox.convert(child, path, sniff_path(path, version.file_name).kind, target)
+        kind = sniff_path(path, version.file_name).kind
+        with contextlib.closing(sandbox.converter(current_limits())) as child:
+            notes = sandbox.convert(child, path, kind, target)
         files.keep(key, target)
     with _writing(claim):
         DocumentVersion.objects.filter(pk=version.pk).update(pdf_key=key, notes=notes)

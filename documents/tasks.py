@@ -11,6 +11,7 @@ from django.db import OperationalError
 from core.errors import Unavailable
 from core.ids import show_id
 from documents import processing
+from documents.extraction import interrupt_lost_extractions
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +38,8 @@ def parse(_task: "Task[Any, Any]", run_id: str) -> None:
 
 @shared_task(name="documents.tasks.reap_runs", ignore_result=True)
 def reap_runs() -> None:
-    """Put runs whose worker died into the queue again."""
+    """Put parse runs whose worker died into the queue again; end extractions whose process died."""
     for run_id in processing.take_stale_runs():
         log.info("run.requeued", run_id=show_id(run_id))
         parse.delay(show_id(run_id))
+    interrupt_lost_extractions()

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from core.errors import DomainError
 from documents.errors import UnreadableFile
-from documents.ingest import convert, render, wire
+from documents.ingest import render, wire
 from documents.ingest.inspection import inspect
 from documents.ingest.layout import arrange
 from documents.ingest.limits import Limits
@@ -35,10 +35,6 @@ class Reader:
 
     def inspect(self, fields: wire.Fields) -> tuple[wire.Fields, bytes]:
         return inspect(Path(fields["path"]), fields["kind"], self.limits), b""
-
-    def convert(self, fields: wire.Fields) -> tuple[wire.Fields, bytes]:
-        notes = convert.to_pdf(Path(fields["path"]), fields["kind"], Path(fields["target"]), self.limits)
-        return {"notes": notes}, b""
 
     def open(self, fields: wire.Fields) -> tuple[wire.Fields, bytes]:
         return {"pages": len(self._open(fields))}, b""
@@ -117,7 +113,7 @@ def _limit_resources(limits: Limits) -> None:
 def _allow_seconds(seconds: float) -> None:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime + seconds) + 2, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime + seconds) + 1, hard))
 
 
 def read_limits(arguments: list[str]) -> Limits:
@@ -127,7 +123,7 @@ def read_limits(arguments: list[str]) -> Limits:
 def main() -> None:
     limits = read_limits(sys.argv[1:])
     reader = Reader(limits)
-    names = ("inspect", "convert", "open", "page", "render")
+    names = ("inspect", "open", "page", "render")
     handlers: dict[str, Any] = {name: _without_blob(getattr(reader, name)) for name in names}
     serve(handlers, limits)
 

@@ -25,6 +25,7 @@ from llm.content import PageContent
 
 _ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 60.0
+_CLOCK_PER_SECOND = 3.0
 _PIPE_CHUNK = 1 << 20
 _KNOWN = {
     kind.code: kind
@@ -81,9 +82,12 @@ class Child:
     def request(self, fields: wire.Fields, blob: bytes = b"", *, seconds: float) -> tuple[wire.Fields, bytes]:
         """Ask and wait for the answer.
 
+        Units: `seconds` of the child's processor time; on a busy machine it may take three times as long by the clock.
+
         Raises: ParserCrashed, when the child dies, hangs or runs out of memory; the domain errors of reading.
         """
-        deadline = time.monotonic() + seconds + (_START_SECONDS if self.requests == 0 else 0)
+        started = 0.0 if self.requests else _START_SECONDS
+        deadline = time.monotonic() + _CLOCK_PER_SECOND * seconds + started
         self.requests += 1
         try:
             self._send(wire.pack({**fields, "seconds": seconds}, blob), deadline)
@@ -210,12 +214,17 @@ class ChildPool:
                 self._places.put(None)
 
 
-_READER, _OCR = "documents.ingest.child", "documents.ingest.ocr_child"
+_READER, _OCR, _CONVERTER = (f"documents.ingest.{name}" for name in ("child", "ocr_child", "convert_child"))
 
 
 def reader(limits: Limits) -> Child:
     """A child process of your own that reads files; close it."""
     return Child(_READER, limits)
+
+
+def converter(limits: Limits) -> Child:
+    """A child process of your own that makes PDFs of other formats; close it."""
+    return Child(_CONVERTER, limits)
 
 
 def reader_pool(limits: Limits, *, size: int = 1, max_requests: int = 500) -> ChildPool:

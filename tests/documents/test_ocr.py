@@ -1,10 +1,12 @@
 """Words from pictures, in the child that has the models."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
 from documents.ingest import sandbox
+from documents.ingest.limits import Limits
 from llm.content import PageContent
 from tests.data import make
 
@@ -40,7 +42,7 @@ def test_pictures_that_lie_on_their_side_or_head_are_read(
 ) -> None:
     source, path = tmp_path / "scan.png", tmp_path / "scan.pdf"
     source.write_bytes(make.picture(image=make.text_picture(turn=turn)))
-    with readers.lease() as child:
+    with contextlib.closing(sandbox.converter(Limits())) as child:
         sandbox.convert(child, source, "png", path)
 
     page = read(readers, ocr, path)

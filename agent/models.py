@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from core.fields import OrderedJSONField
 from core.models import TenantModel, TrashableModel
 
 
@@ -53,7 +54,7 @@ class Turn(TenantModel):
     auto_approve = models.BooleanField(default=False)
     auto_approved_tools = models.JSONField(default=list)
     mentions = models.JSONField(default=list)
-    history = models.JSONField(default=list)
+    history = OrderedJSONField(default=list)
     working_state = models.JSONField(default=dict)
     follow_ups_left = models.PositiveSmallIntegerField(null=True, blank=True)
     epoch = models.PositiveIntegerField(default=0)
@@ -64,9 +65,9 @@ class Turn(TenantModel):
     error_code = models.CharField(max_length=60, blank=True)
     error_message = models.CharField(max_length=500, blank=True)
     retryable = models.BooleanField(default=False)
-    outcome = models.JSONField(default=dict)
+    outcome = OrderedJSONField(default=dict)
     usage = models.JSONField(default=dict)
-    cost_usd = models.DecimalField(max_digits=12, decimal_places=6, default=0)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     finished_at = models.DateTimeField(null=True, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -108,9 +109,9 @@ class Message(TenantModel):
     thinking_blocks = models.JSONField(default=list)
     thinking_ms = models.PositiveIntegerField(default=0)
     round_index = models.PositiveIntegerField(default=0)
-    sent = models.JSONField(null=True, blank=True)
+    sent = OrderedJSONField(null=True, blank=True)
     usage = models.JSONField(default=dict)
-    cost_usd = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
     complete = models.BooleanField(default=True)
 
     class Meta:
@@ -141,21 +142,21 @@ class ToolCall(TenantModel):
     name = models.CharField(max_length=100)
     writes = models.BooleanField(default=False)
     arguments_text = models.TextField(blank=True)
-    arguments = models.JSONField(default=dict)
+    arguments = OrderedJSONField(default=dict)
     arguments_hash = models.CharField(max_length=64, blank=True)
     summary = models.CharField(max_length=500, blank=True)
     tainted = models.BooleanField(default=False)
     decision = models.CharField(max_length=10, blank=True)
-    decided_arguments = models.JSONField(null=True, blank=True)
+    decided_arguments = OrderedJSONField(null=True, blank=True)
     decided_by = models.ForeignKey("organizations.User", null=True, on_delete=models.SET_NULL, related_name="+")
     decided_by_name = models.CharField(max_length=200, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     reason = models.TextField(blank=True)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.WAITING)
-    result = models.JSONField(null=True, blank=True)
+    result = OrderedJSONField(null=True, blank=True)
     success = models.BooleanField(null=True, blank=True)
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
-    undo = models.JSONField(null=True, blank=True)
+    undo = OrderedJSONField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from core.fields import OrderedJSONField
 from core.models import BaseModel, TenantModel, TrashableModel
 
 
@@ -116,7 +117,7 @@ class Run(TenantModel):
     error_code = models.CharField(max_length=60, blank=True)
     error_message = models.CharField(max_length=500, blank=True)
     retryable = models.BooleanField(default=False)
-    cost_usd = models.DecimalField(max_digits=12, decimal_places=6, default=0)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -189,17 +190,17 @@ class Extraction(TenantModel):
         "prompts_app.PromptRevision", null=True, blank=True, on_delete=models.PROTECT, related_name="extractions"
     )
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="extractions")
-    llm_result = models.JSONField()
-    updated_llm_result = models.JSONField()
+    llm_result = OrderedJSONField()
+    updated_llm_result = OrderedJSONField()
     is_edited = models.BooleanField(default=False)
     is_verified = models.BooleanField(default=False)
     edit_version = models.PositiveIntegerField(default=0)
-    grounding = models.JSONField(default=dict)
+    grounding = OrderedJSONField(default=dict)
     validation_errors = models.JSONField(default=list)
     model_requested = models.CharField(max_length=200, blank=True)
     model_used = models.CharField(max_length=200, blank=True)
     usage = models.JSONField(default=dict)
-    cost_usd = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
     superseded_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -215,8 +216,8 @@ class ExtractionEdit(TenantModel):
     actor_name = models.CharField(max_length=200)
     via = models.CharField(max_length=10)
     path = models.CharField(max_length=500)
-    value_from = models.JSONField(null=True)
-    value_to = models.JSONField(null=True)
+    value_from = OrderedJSONField(null=True)
+    value_to = OrderedJSONField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["extraction", "created_at"], name="edit_by_extraction")]

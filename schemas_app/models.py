@@ -3,8 +3,8 @@
 from django.db import models
 from django.db.models.functions import Lower
 
+from core.fields import OrderedJSONField
 from core.models import TenantModel, TrashableModel
-from schemas_app.fields import OrderedJSONField
 
 
 class Schema(TrashableModel):

@@ -30,10 +30,10 @@ def main(arguments: list[str]) -> int:
 def demo(chosen: knobs.Knobs, file: str) -> int:
     """Do the main job in the terminal: on what runs already, else on services and workers of our own."""
     command = [sys.executable, "manage.py", "demo", file]
+    environment = {"LOG_LEVEL": "WARNING"} | os.environ | {"DATA_DIR": str(chosen.data_dir)}
     try:
-        return Supervisor(chosen, os.environ).run_once(command)
+        return Supervisor(chosen, environment).run_once(command)
     except AlreadyRunningError:
-        environment = os.environ | {"DATA_DIR": str(chosen.data_dir)}
         return subprocess.run(command, cwd=knobs.ROOT, env=environment, check=False).returncode
 
 

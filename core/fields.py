@@ -1,6 +1,5 @@
-"""A JSON column that keeps the order of keys, which `jsonb` does not: fields stand in their author's order."""
+"""Fields that Django does not have."""
 
-import json
 from typing import Any
 
 from django.db import models
@@ -9,7 +8,10 @@ from psycopg.types.json import Json
 
 
 class OrderedJSONField(models.JSONField):
-    """PostgreSQL's `json`: stored as it came, read as it was. It cannot be compared or indexed by the database."""
+    """JSON whose objects keep the order of their keys: PostgreSQL's `json`, where `jsonb` sorts them.
+
+    For what a person or a model wrote in an order: schemas, results, arguments. The database cannot compare it.
+    """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:  # noqa: ARG002 - Django's signature
         return "json"
@@ -20,7 +22,7 @@ class OrderedJSONField(models.JSONField):
         connection: BaseDatabaseWrapper,  # noqa: ARG002 - Django's signature
         prepared: bool = False,  # noqa: ARG002 - Django's signature
     ) -> Any:
-        return None if value is None else Json(value)
+        return value if value is None or hasattr(value, "resolve_expression") else Json(value)
 
     def from_db_value(
         self,
@@ -28,4 +30,5 @@ class OrderedJSONField(models.JSONField):
         expression: Any,  # noqa: ARG002 - Django's signature
         connection: BaseDatabaseWrapper,  # noqa: ARG002 - Django's signature
     ) -> Any:
-        return json.loads(value) if isinstance(value, str) else value
+        """The driver has parsed `json` already."""
+        return value

@@ -21,6 +21,7 @@ from core.errors import DomainError
 from documents.extraction import PreviewValue, preview_values
 from documents.results import current_result
 from documents.selectors import get_document
+from llm.catalog import chat_models, usable_extraction_model
 from organizations.actor import Actor
 from prompts_app.models import PromptRevision
 from prompts_app.selectors import get_revision as get_prompt_revision
@@ -179,7 +180,7 @@ def _leaf_example(value: PreviewValue) -> Example:
 
 
 def _shown(value: PreviewValue) -> str:
-    return (value.quote or _plain(value.value))[:120]
+    return (value.quote.strip(" ,;:") or _plain(value.value))[:120]
 
 
 def _plain(value: object) -> str:
@@ -247,7 +248,11 @@ def _prompt_facts(asked: _Asked, present: PromptRevision | None) -> list[Fact]:
     model = arguments.get("model")
     if model or not present:
         facts.append(
-            Fact("Model", str(model or "Default"), was=present.model if present and present.model != model else "")
+            Fact(
+                "Model",
+                _model(str(model)) if model else "Default",
+                was=present.model if present and present.model != model else "",
+            )
         )
     names = _tag_names(asked)
     if names is not None:
@@ -278,10 +283,18 @@ def _run_card(asked: _Asked) -> Card:
     if found is None:
         return Card("facts", facts=[Fact("Prompt", "Document Summary (built in)" if not revid else str(revid))])
     schema = found.schema_revision
-    facts = [Fact("Prompt", f"{found.prompt.name} v{found.version}"), Fact("Model", found.model)]
+    facts = [Fact("Prompt", f"{found.prompt.name} v{found.version}"), Fact("Model", _model(found.model))]
     if schema:
         facts.insert(1, Fact("Schema", f"{schema.schema.name} v{schema.version}"))
     return Card("facts", facts=facts, note="An earlier result stays in the history.")
+
+
+def _model(requested: str) -> str:
+    """Which model will really run, and why it is another one than asked for."""
+    requested, used = usable_extraction_model(requested)
+    names = {model.name: model.display_name for model in chat_models()}
+    shown = names.get(used, used)
+    return shown if used == requested else f"{shown}, since there is no key for {requested}"
 
 
 def _value_card(asked: _Asked) -> Card:

@@ -52,7 +52,7 @@ from agent.services import (
     share_thread as set_shared,
 )
 from agent.toolbox import ArgumentsRefused
-from agent.turn_view import turn_view
+from agent.turn_view import call_dom_id, turn_view
 from core.errors import DomainError, Invalid
 from documents.selectors import get_document
 from organizations.doors import MemberRequest, member_page
@@ -314,10 +314,11 @@ def _decide_edited(request: MemberRequest, document_id: str, turn_id: str) -> Ht
         except ArgumentsRefused as problem:
             form = edit_form(call.name, form.arguments, problems=[str(problem)])
         else:
-            response = _decided(request, turn_id, [call.call_id])
-            response["HX-Reswap"] = "none"
-            return response
-    return _call_fragment(request, "agent/_edit.html", turn, call, {"form": form}, status=422)
+            return _decided(request, turn_id, [call.call_id])
+    response = _call_fragment(request, "agent/_edit.html", turn, call, {"form": form}, status=422)
+    response["HX-Retarget"] = f"#body-{call_dom_id(turn.pk.hex, call.call_id)}"
+    response["HX-Reswap"] = "innerHTML"
+    return response
 
 
 def _allow(request: MemberRequest, document_id: str, turn_id: str, call_id: str) -> None:

@@ -52,7 +52,7 @@ async function fetchThread() {
     if (verdict === "gap") return void fetchThread();
     if (verdict === "show" && header?.[1] !== "at") {
       if (header) seen.set(header[2], Number(header[4]));
-      htmx.swap("#thread", message, { swapStyle: "none" });
+      htmx.swap("#thread", message, { swapStyle: "none" }, { eventInfo: { elt: panel(), target: panel(), requestConfig: { verb: "get", elt: panel() } } });
     }
   }
 }
@@ -135,9 +135,10 @@ function showCard(card = document.querySelector("#agent-panel [data-card]")) {
   if (!card) return;
   const typing = document.activeElement?.matches("input, textarea, select") && document.activeElement.value !== "";
   const box = chat();
-  follow = follow && card.offsetHeight < box.clientHeight;
+  const fits = card.offsetHeight + 120 < box.clientHeight;
+  follow = follow && fits;
   if (!typing) card.focus({ preventScroll: true });
-  card.scrollIntoView({ block: card.offsetHeight < box.clientHeight ? "nearest" : "start" });
+  card.scrollIntoView({ block: fits ? "nearest" : "start" });
 }
 
 function started() {
@@ -179,6 +180,15 @@ function openMore(toggle) {
   if ("gone" in toggle.dataset) toggle.remove();
   if (open) more.querySelector("input, select")?.focus();
 }
+
+// Opening the form of a card: its first input, from its top.
+document.addEventListener("htmx:afterSettle", (event) => {
+  const form = event.target.querySelector?.(":scope > form.edit");
+  if (!form) return;
+  follow = false;
+  form.querySelector("input:not([type=hidden]), textarea")?.focus({ preventScroll: true });
+  form.closest("[data-card]").scrollIntoView({ block: "start" });
+});
 
 function removeField(row) {
   const key = row.querySelector("[name='field-key']").value;
@@ -222,3 +232,9 @@ setInterval(() => {
     if (seconds > 0) timer.textContent = `Thinking… ${seconds} s`;
   }
 }, 1000);
+
+// The socket may have been quicker: a form that is gone already has nothing more to show.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { elt, requestConfig } = event.detail;
+  if (requestConfig?.elt && !document.body.contains(requestConfig.elt) && elt) event.detail.shouldSwap = false;
+});

@@ -20,7 +20,7 @@ def configure(options: dict[str, Any]) -> None:
     # Plain tracebacks: the rich ones print local variables, which hold whole documents.
     console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     renderer: Any = structlog.processors.JSONRenderer() if options["json"] else console
-    final = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
+    final: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if options["json"]:
         final.append(structlog.processors.format_exc_info)
     logging.config.dictConfig(

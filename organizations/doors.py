@@ -31,7 +31,7 @@ class MemberRequest(PageRequest):
 
 def page_request(request: HttpRequest) -> PageRequest:
     """The same request, with its type said."""
-    return cast(PageRequest, request)
+    return cast("PageRequest", request)
 
 
 def member_page(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,14 +44,18 @@ def member_page(view: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(view)
         async def guarded_async(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             refused = _refusal(request)
-            return refused if refused is not None else await cast(Awaitable[HttpResponseBase], view(request, *args, **kwargs))
+            return (
+                refused
+                if refused is not None
+                else await cast("Awaitable[HttpResponseBase]", view(request, *args, **kwargs))
+            )
 
         return guarded_async
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         refused = _refusal(request)
-        return refused if refused is not None else cast(HttpResponseBase, view(request, *args, **kwargs))
+        return refused if refused is not None else cast("HttpResponseBase", view(request, *args, **kwargs))
 
     return guarded
 

@@ -55,7 +55,7 @@ def create_user(*, email: str, password: str | None = None, name: str = "", is_s
 
 
 @transaction.atomic
-def create_organization(*, name: str, owner: User, type: str = Organization.Type.TEAM) -> Organization:  # noqa: A002
+def create_organization(*, name: str, owner: User, type: str = Organization.Type.TEAM) -> Organization:
     """Make a tenant; its owner becomes its first admin.
 
     Raises: Invalid, OrganizationNameTaken.

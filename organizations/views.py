@@ -54,7 +54,9 @@ class SignInView(auth_views.LoginView):
 @member_page
 def switch_organization(request: MemberRequest) -> HttpResponseRedirect:
     """Choose another of one's own organizations for this session."""
-    chosen = next((m for m in request.memberships if m.organization_id.hex == request.POST.get("organization_id")), None)
+    chosen = next(
+        (m for m in request.memberships if m.organization_id.hex == request.POST.get("organization_id")), None
+    )
     if chosen is not None:
         actor_for(user=chosen.user, organization_id=chosen.organization_id, via="page")
         request.session[SESSION_KEY] = chosen.organization_id.hex

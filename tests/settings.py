@@ -4,17 +4,18 @@ import os
 import tempfile
 from pathlib import Path
 
-from docrouter.settings import *
+from docrouter.settings import *  # noqa: F403  # the one star import: these are the settings, changed below
+from docrouter.settings import BASE_DIR, CACHES, CELERY_BROKER_TRANSPORT_OPTIONS, CHANNEL_LAYERS, STORAGES
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 _RUN = Path(os.environ.get("TEST_DATA_DIR") or tempfile.mkdtemp(prefix="docrouter-tests-"))
 DATA_DIR = _RUN / _WORKER
 FILES_DIR = DATA_DIR / "files"
 RENDER_CACHE_DIR = DATA_DIR / "render-cache"
-STORAGES["default"]["OPTIONS"]["location"] = str(FILES_DIR)  # type: ignore[index]
+STORAGES["default"]["OPTIONS"]["location"] = str(FILES_DIR)
 REDIS_PREFIX = f"test-{os.environ.get('TEST_REDIS_PREFIX', '')}{_WORKER}"
 CACHES["default"]["KEY_PREFIX"] = REDIS_PREFIX
-CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"{REDIS_PREFIX}:channels"  # type: ignore[index]
+CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"{REDIS_PREFIX}:channels"
 CELERY_BROKER_TRANSPORT_OPTIONS = {**CELERY_BROKER_TRANSPORT_OPTIONS, "global_keyprefix": f"{REDIS_PREFIX}:celery:"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 SECRET_KEY = "the tests sign with this"

@@ -1,4 +1,4 @@
-"""Answers without a write: lists, where a value stands, passages that answer a question. Document text is only quoted."""
+"""Answers without a write: lists, where a value stands, passages that answer. Document text is only quoted."""
 
 import math
 from collections import Counter
@@ -23,8 +23,18 @@ from llm.offline.typing.amounts import find_amounts, parse_amount
 from llm.offline.typing.dates import find_dates
 from llm.offline.typing.folding import fold
 
-_LISTS = {"schemas": "list_schemas", "prompts": "list_prompts", "tags": "list_tags", "documents": "list_documents", "models": "list_llm_models",
-          "prompt": "list_prompts"}  # fmt: skip
+_LISTS = {
+    "schemas": "list_schemas",
+    "prompts": "list_prompts",
+    "prompt": "list_prompts",
+    "tags": "list_tags",
+    "documents": "list_documents",
+    "models": "list_llm_models",
+}
+_NOTHING = (
+    "I found nothing about that in this document. I am the built-in model and can only quote what it says; "
+    "ask “what can you do” for what I can help with."
+)
 
 
 def show(talk: Conversation, request: Request) -> Reply:
@@ -132,8 +142,7 @@ def ask(reading: Reading, request: Request) -> Reply:
         return Reply(text=value)
     line = best_line(reading, request.text)
     if line is None:
-        return Reply(text="I found nothing about that in this document. I am the built-in model and can only quote what it says; "
-                     "ask “what can you do” for what I can help with.")  # fmt: skip
+        return Reply(text=_NOTHING)
     around = [near for near in reading.layout.lines[line.index : line.index + 2] if near.page == line.page]
     return Reply(
         text=f"The best passage I find is on page {line.page}: “{_quote(' / '.join(near.text for near in around))}”"

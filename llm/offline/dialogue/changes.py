@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm.offline.dialogue.fieldnames import Path, concept_for, find_field
 from llm.offline.dialogue.changewords import Change
+from llm.offline.dialogue.fieldnames import Path, concept_for, find_field
 from llm.offline.extract.schema import properties_of
 from llm.offline.matching.lexicon import concepts
 from llm.offline.propose.naming import free_name, snake

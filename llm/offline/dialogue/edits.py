@@ -100,15 +100,18 @@ def _update_step(talk: Conversation, edit: Edit) -> Reply:
             "I check the changed schema first.", ("validate_schema", {"schema": schema}), thinking=_thinking(edit)
         )
     if check is not None and not check.result.get("valid", check.done):
-        return Reply(
-            text=f"The changed schema did not pass the check: {str(check.result.get('error'))[:300]}. I changed nothing."
-        )
+        return Reply(text=f"The changed schema did not pass the check: {_error(check)}. I changed nothing.")
     text = f"I {listing(edit.done)} in the schema. {' '.join(edit.failed)}".strip()
     return talk.call(text, ("update_schema", edit.arguments))
 
 
 def _thinking(edit: Edit) -> str:
-    return f"The schema in work changes: {listing(edit.done)}. I validate it, then update schema and prompt and run the extraction again."
+    then = "I validate it, then update schema and prompt and run the extraction again."
+    return f"The schema in work changes: {listing(edit.done)}. {then}"
+
+
+def _error(check: Step) -> str:
+    return str(check.result.get("error"))[:300].rstrip(".")
 
 
 def _after_update(talk: Conversation, updated: Step) -> Reply:

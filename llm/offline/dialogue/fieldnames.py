@@ -10,7 +10,8 @@ from llm.offline.matching.words import likeness, words_of_name
 
 Path = tuple[str, ...]
 _LINE = re.compile(
-    r"\b(?:line|row|item|position|entry) (?:no\.? |number |#)?(\d{1,4})\b|\b(first|second|third|fourth|fifth|last) (?:line|row|item)\b",
+    r"\b(?:line|row|item|position|entry) (?:no\.? |number |#)?(\d{1,4})\b"
+    r"|\b(first|second|third|fourth|fifth|last) (?:line|row|item)\b",
     re.I,
 )
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
@@ -30,7 +31,7 @@ def all_fields(schema: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, A
 
 
 def find_field(said: str, schema: Any, *, rows: bool | None = None) -> Path | None:
-    """The path of the field that `said` means; None when nothing is near enough. `rows` limits to columns or to others."""
+    """The path of the field that `said` means, None when nothing is near. `rows` limits to columns or to others."""
     words = words_of_name(said)
     best: tuple[float, Path] | None = None
     for path, _ in all_fields(schema):

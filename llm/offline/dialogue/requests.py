@@ -67,7 +67,8 @@ _ANALYSE = re.compile(
     r"(?:key|main|important|everything|all|data|fields|information|content|document|[a-z]+ data)\b(?!.*\bagain\b)"
 )
 _OTHER_TONGUES = re.compile(
-    r"richte .*ein|extraktion|(?:configure|prepare|mets en place|cree).*(?:extraction|schema)|maak .*(?:schema|extractie)"
+    r"richte .*ein|extraktion|(?:configure|prepare|mets en place|cree).*(?:extraction|schema)"
+    r"|maak .*(?:schema|extractie)"
 )
 _REUSE = re.compile(r"\b(?:reuse|re-use|existing)\b")
 _LISTABLE = re.compile(

@@ -115,7 +115,8 @@ def _reusable(talk: Conversation, reading: Reading, *, asked: bool) -> Plan | No
         return None
     share, schema = best
     count = len(properties_of(inner_schema(schema["response_format"])))
-    note = f"The schema “{schema.get('name')}” fits: the document has {round(share * count)} of its {counted(count, 'field')}. "
+    found = f"{round(share * count)} of its {counted(count, 'field')}"
+    note = f"The schema “{schema.get('name')}” fits: the document has {found}. "
     version = schema.get("schema_version")
     number = version if isinstance(version, int) else None
     return Plan(
@@ -196,10 +197,9 @@ def run_step(talk: Conversation, prompt: Step, plan: Plan, before: str = "") -> 
         return talk.call(f"{before}Now I run the extraction.", ("run_extraction", arguments))
     if last.rejected:
         return Reply(
-            text=f"{before}All right, the extraction did not run. Schema and prompt are ready; say “run it” when you want it."
+            text=f"{before}All right, it did not run. Schema and prompt are ready; say “run it” when you want it."
         )
     if not last.done:
         return Reply(text=f"{failed(last)} Schema and prompt are ready; say “run it again” to retry.")
-    return Reply(
-        text=f"{before}{summary(last.result.get('extraction'), list(properties_of(inner_schema(plan.response_format))))}"
-    )
+    fields = list(properties_of(inner_schema(plan.response_format)))
+    return Reply(text=f"{before}{summary(last.result.get('extraction'), fields)}")

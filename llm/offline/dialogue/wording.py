@@ -7,14 +7,15 @@ from llm.offline.dialogue.conversation import Step
 from llm.offline.extract.fill import is_empty
 
 ABOUT = (
-    "I am the built-in model: rules, not a language model. I can set up extraction for this document, add, rename, remove or "
-    "retype fields, run the extraction again, set a value, show where a value stands, list fields, schemas, prompts and tags, "
-    "tag or rename the document, and quote passages that answer a question. For anything freer, add a model key in the settings."
+    "I am the built-in model: rules, not a language model. I can set up extraction for this document, add, rename, "
+    "remove or retype fields, run the extraction again, set a value, show where a value stands, list fields, schemas, "
+    "prompts and tags, tag or rename the document, and quote passages that answer a question. For anything freer, add "
+    "a model key in the settings."
 )
 
 
 def listing(names: Iterable[str], limit: int = 12) -> str:
-    """ "a, b and c"; long lists end with how many more there are."""
+    """Names as "a, b and c"; long lists end with how many more there are."""
     items = list(names)
     if len(items) > limit:
         return ", ".join(items[:limit]) + f" and {len(items) - limit} more"
@@ -22,7 +23,7 @@ def listing(names: Iterable[str], limit: int = 12) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """ "1 field", "3 fields"."""
+    """A count as "1 field", "3 fields"."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 

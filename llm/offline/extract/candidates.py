@@ -18,6 +18,8 @@ from llm.offline.typing.amounts import currency_code
 THRESHOLD = 0.3
 _ALIKE = 0.58
 WORDY = frozenset({"text", "name", "party"})
+_SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
+_FILLERS = frozenset({":", "#", "-", "–", "=", "Nr.", "No.", "n°"})
 _BOX_NUMBER = re.compile(r"^\d{1,2}[a-z]?$")
 _PATTERN_SCORES = {
     "iban": 0.5,
@@ -99,7 +101,7 @@ def _concept_hits(target: Target, reading: Reading) -> Iterator[Hit]:
     for hit in reading.hits.get(name, ()):
         other = {"seller_vat_id": "buyer", "buyer_vat_id": "seller"}.get(name)
         weaker = other is not None and role_at(hit.cell, reading) == other
-        yield _weaker(hit, 0.5) if weaker else hit
+        yield _weaker(hit, 0.5) if weaker else (_weaker(hit, 0.85) if _means_another(hit, name) else hit)
     if name == "buyer_vat_id":
         for hit in reading.hits.get("seller_vat_id", ()):
             if role_at(hit.cell, reading) == "buyer":
@@ -109,8 +111,13 @@ def _concept_hits(target: Target, reading: Reading) -> Iterator[Hit]:
             yield _weaker(hit, 0.6)
 
 
+def _means_another(hit: Hit, name: str) -> bool:
+    """A label that may name the document's own number or one it refers to counts less for its own."""
+    return name == "document_number" and "order_reference" in hit.concepts
+
+
 def _weaker(hit: Hit, factor: float) -> Hit:
-    return Hit(hit.cell, hit.start, hit.end, hit.quality * factor, hit.languages)
+    return Hit(hit.cell, hit.start, hit.end, hit.quality * factor, hit.concepts)
 
 
 def _alike_hit(target: Target, caption: Caption) -> Hit | None:
@@ -119,6 +126,10 @@ def _alike_hit(target: Target, caption: Caption) -> Hit | None:
         alike = max(alike, 0.9 * likeness(target.words[-2:], caption.words))
     if target.about and alike < _ALIKE:
         alike = max(alike, 0.8 * likeness(caption.words, target.about)) if len(caption.words) > 1 else alike
+    if len(caption.cell.tokens) > 14 and not (caption.colon or is_numbered(caption.cell)):
+        alike *= 0.7  # running text, no label
+    if caption.cell.text[:1].islower():
+        alike *= 0.8  # the rest of a longer caption
     if alike < _ALIKE:
         return None
     return Hit(caption.cell, 0, caption.end, alike)
@@ -143,6 +154,7 @@ def _beside(hit: Hit, kind: str, reading: Reading, *, weakened: bool) -> Iterato
     yield from ((value, factor * reach) for value, reach in right)
     factor *= 0.7 if any(reach > 0.8 for _, reach in right) else 0.92
     yield from ((value, factor * reach) for value, reach in _below(hit, kind, reading))
+    yield from ((value, factor * reach) for value, reach in _alone_below(hit, kind, reading))
 
 
 def _right(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
@@ -151,7 +163,7 @@ def _right(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
     for rank, cell in enumerate(cells_right(reading.layout, hit.cell)[:4]):
         if is_numbered(cell) or (reading.is_label(cell) and (rank or wordy or kind == "id")):
             return
-        caption = wordy and not _ends_label(hit) and same_print(cell, hit.cell)
+        caption = wordy and not _ends_label(hit) and (same_print(cell, hit.cell) or is_numbered(hit.cell))
         for value in values_in(kind, _value_tokens(cell), reading)[:1]:
             distance = max(0.0, cell.x0 - hit.cell.x1) / width
             yield value, (0.7 if caption else 1.0) * (0.97 - 0.25 * distance - 0.06 * rank)
@@ -181,10 +193,28 @@ def _below(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
             return
 
 
+def _alone_below(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
+    """What stands alone on the next line, wherever the writer began in the box."""
+    line = next(iter(reading.layout.lines[hit.cell.line + 1 : hit.cell.line + 2]), None)
+    if line is None or line.page != hit.cell.page or len(line.cells) > 1:
+        return
+    cell = line.cells[0]
+    near = cell.y0 - hit.cell.y1 < 1.5 * hit.cell.height and cell.overlap(hit.cell) <= 0
+    if near and not is_numbered(cell) and not reading.is_label(cell):
+        yield from ((value, 0.8) for value in values_in(kind, cell.tokens, reading)[:1])
+
+
 def _slot(sign: Cell, reading: Reading) -> Cell | None:
     """What is written behind a currency sign that a form prints; None when the slot is empty."""
-    right = next((cell for cell in reading.layout.lines[sign.line].cells if cell.x0 >= sign.x1), None)
-    return right if right is not None and right.x0 - sign.x1 < 6 * sign.height and not currency_code(right.text) else None
+    lines = reading.layout.lines[max(0, sign.line - 2) : sign.line + 3]
+    near = [
+        cell
+        for line in lines
+        for cell in line.cells
+        if cell.page == sign.page and abs(cell.middle - sign.middle) < 0.8 * sign.height
+        if 0 <= cell.x0 - sign.x1 < 6 * sign.height and not currency_code(cell.text)
+    ]
+    return min(near, key=lambda cell: cell.x0, default=None)
 
 
 def _comb(cell: Cell, kind: str, reading: Reading) -> Sequence[Token]:
@@ -203,12 +233,17 @@ def _comb(cell: Cell, kind: str, reading: Reading) -> Sequence[Token]:
 def is_numbered(cell: Cell) -> bool:
     """Whether a cell begins like the caption of a form's box: "10 Gross proceeds"."""
     first = cell.tokens[0].text
-    return len(cell.tokens) > 1 and bool(_BOX_NUMBER.match(first)) and cell.tokens[1].text[:1].isupper() and _wordy_cell(cell)
+    return (
+        len(cell.tokens) > 1
+        and bool(_BOX_NUMBER.match(first))
+        and cell.tokens[1].text[:1].isupper()
+        and _wordy_cell(cell)
+    )
 
 
 def _wordy_cell(cell: Cell) -> bool:
     rest = [token.text for token in cell.tokens[1:]]
-    return sum(text.isalpha() and text.islower() for text in rest) >= 0.4 * len(rest) or len(rest) == 1
+    return sum(text.isalpha() and text.islower() for text in rest) > 0.3 * len(rest) or len(rest) == 1
 
 
 def _value_tokens(cell: Cell) -> Sequence[Token]:
@@ -227,19 +262,21 @@ def _until_next_label(hit: Hit, kind: str, reading: Reading) -> list[Token]:
     ]
     limit = min((other for other in others if _begins_pair(tokens, other)), default=len(tokens))
     kept: list[Token] = []
+    inside = False
     for place, token in enumerate(tokens[:limit]):
-        if (
-            token.text in {"-", "–", "|", "●", "•"}
-            and kept
-            and kind != "id"
-            and place + 1 < len(tokens)
-            and _label_follows(tokens[place:])
-        ):
-            break
-        if not kept and (token.text in {":", "#", "-", "–", "=", "Nr.", "No.", "n°"} or set(token.text) <= set(".…_")):
+        if not kept and token.text.startswith("(") and not any(map(str.isdigit, token.text)):
+            inside = True
+        if inside or (not kept and _is_filler(token)):
+            inside = inside and not token.text.endswith((")", "):"))
             continue
+        if kept and kind != "id" and token.text in _SEPARATORS and _label_follows(tokens[place:]):
+            break
         kept.append(token)
     return kept
+
+
+def _is_filler(token: Token) -> bool:
+    return token.text in _FILLERS or set(token.text) <= set(".…_")
 
 
 def _begins_pair(tokens: Sequence[Token], place: int) -> bool:

@@ -332,7 +332,7 @@ def _name_at(hit: Hit, reading: Reading) -> Value | None:
 
 
 def _infer_roles(parties: list[Party], reading: Reading) -> None:
-    """Roles that no label gives: the sender's line names the seller; contact details mark the seller; the rest is the buyer."""
+    """Roles that no label gives: sender's line and contact details mark the seller; who is left is the buyer."""
     sender = next((party for party in parties if party.sender_line), None)
     for party in parties:
         if party.role == "" and sender is not None and _same_place(party, sender):
@@ -356,7 +356,7 @@ def _same_place(a: Party, b: Party) -> bool:
 
 
 def _seller_signs(party: Party, reading: Reading) -> float:
-    """Phone, mail, register numbers near the block and a legal form in the name speak for the seller; so does a first place."""
+    """Contact details near the block, a legal form in the name and a first place speak for the seller."""
     cell = party.cell
     near = [o for o in reading.cells if o.page == cell.page and abs(o.x0 - cell.x0) < 6 * cell.height]
     near = [o for o in near if abs(o.y0 - cell.y0) < 9 * cell.height]

@@ -26,7 +26,7 @@ class Hit:
     start: int
     end: int
     quality: float
-    languages: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def cell_hits(cell: Cell) -> list[tuple[tuple[str, ...], Hit]]:
         start, end = owners[phrase.start], owners[phrase.end - 1] + 1
         whole = _covers(owners, phrase.start, phrase.end)
         if whole:
-            hit = Hit(cell, start, end, phrase.weight * _coverage(cell, start, end), phrase.languages)
+            hit = Hit(cell, start, end, phrase.weight * _coverage(cell, start, end), phrase.concepts)
             found.append((phrase.concepts, hit))
     return found
 

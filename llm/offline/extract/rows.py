@@ -38,9 +38,7 @@ def fill_array(path: Path, node: Node, root: Node, reading: Reading) -> list[Any
 
 def _all_rows(table: Table, reading: Reading) -> list[Row]:
     """The table's rows and those of tables on later pages with the same header."""
-    return [
-        row for other in reading.tables if other is table or other.headers == table.headers for row in other.rows
-    ]
+    return [row for other in reading.tables if other is table or other.headers == table.headers for row in other.rows]
 
 
 def _fit(columns: dict[int, tuple[int, float]], table: Table) -> float:
@@ -78,7 +76,7 @@ def header_score(target: Target, header: str) -> float:
     for hit in find_phrases(words, columns=True):
         if target.concept.name in hit.concepts:
             share = (hit.end - hit.start) / max(1, len(words))
-            best = max(best, (0.5 + 0.5 * share) * (1.0 if hit.weight == 1.0 else 0.9))
+            best = max(best, 0.5 + 0.5 * share)
     return max(best, alike * 0.95)
 
 

@@ -1,4 +1,4 @@
-"""JSON schemas as they come: references, alternatives and type lists resolved, empty values. Never raises on a schema."""
+"""JSON schemas as they come: references, alternatives, type lists, empty values. Never raises on a schema."""
 
 from collections.abc import Mapping
 from typing import Any

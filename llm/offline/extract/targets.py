@@ -12,7 +12,8 @@ Path = tuple[str, ...]
 MAX_TARGETS = 600
 
 _PARTIES = {
-    "seller": "seller vendor supplier merchant issuer sender store provider contractor verkaufer lieferant vendeur fournisseur",
+    "seller": "seller vendor supplier merchant issuer sender store provider contractor "
+    "verkaufer lieferant vendeur fournisseur",
     "buyer": "buyer customer client recipient bill billing sold invoicee kaufer kunde acheteur purchaser",
     "ship_to": "ship shipping delivery consignee",
 }

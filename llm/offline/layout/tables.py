@@ -149,10 +149,14 @@ def _anchors(body: Sequence[Line], columns: Sequence[Sequence[Cell]]) -> list[in
                 anchors.append(place)
             elif place > 6:
                 break
-        elif len(figures & pattern) >= max(1, 0.6 * len(pattern)) and (len(filled) >= 3 or len(columns) <= 3):
-            if _left_of(line, columns) or len(figures & pattern) >= 2:
-                anchors.append(place)
+        elif len(figures & pattern) >= max(1, 0.6 * len(pattern)) and _is_row(line, columns, figures & pattern):
+            anchors.append(place)
     return anchors
+
+
+def _is_row(line: Line, columns: Sequence[Sequence[Cell]], figures: set[int]) -> bool:
+    filled = {column_of(cell, columns) for cell in line.cells}
+    return (len(filled) >= 3 or len(columns) <= 3) and (len(figures) >= 2 or _left_of(line, columns))
 
 
 def _left_of(line: Line, columns: Sequence[Sequence[Cell]]) -> bool:

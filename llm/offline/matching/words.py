@@ -75,12 +75,13 @@ def likeness(target: Sequence[str], label: Sequence[str]) -> float:
         return 0.0
     if "".join(target) == "".join(label):
         return 1.0
-    total, matched = 0.0, set()
+    total = 0.0
+    matched: set[int] = set()
     for word in target:
         score, places = _best_place(word, label)
         total += score
         matched.update(places)
-    recall = total / len(target)
+    recall: float = total / len(target)
     return recall * (0.6 + 0.4 * len(matched) / len(label))
 
 

@@ -16,8 +16,8 @@ from llm.offline.propose.nodes import Schema, address_node, concept_node, field_
 MAX_FIELDS = 20
 _PARTS = ("line1", "line2", "postcode", "city", "state", "country")
 _DEFAULT = (
-    "document_number", "issue_date", "due_date", "period_start", "period_end", "buyer_id", "order_reference", "seller", "buyer",
-    "patient_name", "birth_date", "currency", "net_total", "tax_total", "gross_total", "iban",
+    "document_number", "issue_date", "due_date", "period_start", "period_end", "buyer_id", "order_reference",
+    "seller", "buyer", "patient_name", "birth_date", "currency", "net_total", "tax_total", "gross_total", "iban",
 )  # fmt: skip
 _MORE = (
     "delivery_note_number",
@@ -93,9 +93,9 @@ def _pairs(reading: Reading) -> Iterator[Caption]:
         if caption.cell.line in reading.table_lines or not short:
             continue
         numbered = re.match(r"^\d{1,2}[a-z]?\s", text) is not None
-        if caption.colon or numbered or _form_value_below(caption, reading):
-            if len(_SENTENCE.findall(" ".join(caption.words))) <= 1:
-                yield caption
+        labelled = caption.colon or numbered or _form_value_below(caption, reading)
+        if labelled and len(_SENTENCE.findall(" ".join(caption.words))) <= 1:
+            yield caption
 
 
 def _form_value_below(caption: Caption, reading: Reading) -> bool:
@@ -112,11 +112,9 @@ def _form_value_below(caption: Caption, reading: Reading) -> bool:
 def _value_of(caption: Caption, reading: Reading, spent: set[int]) -> Value | None:
     hit = Hit(caption.cell, 0, caption.end, 1.0)
     for value, reach in values_near(hit, "text", reading):
-        free = not spent & set(value.tokens)
-        if reach >= 0.6 and free and len(value.text) <= 60 and value.text != caption.cell.text:
-            if len(_SENTENCE.findall(value.text)) == 0 and any(map(str.isalnum, value.text)):
-                return value
-        return None
+        free = not spent & set(value.tokens) and value.text != caption.cell.text
+        plain = len(value.text) <= 60 and not _SENTENCE.search(value.text) and any(map(str.isalnum, value.text))
+        return value if reach >= 0.6 and free and plain else None
     return None
 
 

@@ -27,12 +27,12 @@ def kind_of(reading: Reading) -> DocumentKind:
     form = _form_name(reading)
     if form:
         return DocumentKind(Kind("form", form, (), ()), form)
-    scores: Counter[str] = Counter()
+    scores = dict.fromkeys((kind.key for kind in kinds()), 0.0)
     heads = [cell for cell in reading.cells if cell.page == 1]
     usual = median([cell.height for cell in heads]) if heads else 1.0
     for cell in heads[:150]:
         for kind in kinds():
-            scores[kind.key] += _title_score(cell, kind, usual, reading)  # type: ignore[assignment]  # Counter of floats
+            scores[kind.key] += _title_score(cell, kind, usual, reading)
     best = max(kinds(), key=lambda kind: scores[kind.key])
     if scores[best.key] > 0.15:
         return DocumentKind(best, best.name)
@@ -62,7 +62,7 @@ def _title_score(cell: Cell, kind: Kind, usual: float, reading: Reading) -> floa
             first = 1.0 if at == 0 else 0.5
             whole = 0.3 + 0.7 * len(wanted) / len(words)
             best = max(best, size * first * whole * (1.15 - depth) * (1 + 0.35 * (len(wanted) - 1)))
-    return best**1.5
+    return float(best**1.5)
 
 
 def _largest(heads: list[Cell], usual: float) -> str:

@@ -51,8 +51,7 @@ def _ordered(kind: DocumentKind, fields: dict[str, Schema]) -> dict[str, Schema]
 
 def _at_least(properties: dict[str, Schema], kind: DocumentKind) -> dict[str, Schema]:
     """A document with hardly any text still gets a usable schema: the usual fields of its kind."""
-    usual = [name for name in kind.kind.fields or ("document_number", "issue_date", "seller_name", "subject", "notes")]
-    for name in usual:
+    for name in kind.kind.fields or ("document_number", "issue_date", "seller_name", "subject", "notes"):
         if len(properties) >= 5:
             break
         if name in concepts():

@@ -10,8 +10,9 @@ from llm.offline.propose.nodes import Schema, concept_node, field_node, rows_nod
 
 MAX_COLUMNS = 10
 _PREFERRED = (
-    "description", "quantity", "unit_price", "line_amount", "unit", "line_tax_rate", "line_discount", "item_number", "item_position",
-    "line_date", "tax_base", "tax_amount", "debit", "credit", "line_balance", "test_name", "test_result", "reference_range",
+    "description", "quantity", "unit_price", "line_amount", "unit", "line_tax_rate", "line_discount", "item_number",
+    "item_position", "line_date", "tax_base", "tax_amount", "debit", "credit", "line_balance", "test_name",
+    "test_result", "reference_range",
 )  # fmt: skip
 _TAX = frozenset({"tax_base", "tax_amount"})
 _SHORT = {"line_amount": "amount", "line_tax_rate": "tax_rate", "line_discount": "discount", "line_date": "date",
@@ -78,10 +79,9 @@ def _concept(header: str, taken: dict[str, Schema], *, taxes: bool) -> str:
 
 
 def _is_number(table: Table, column: int, reading: Reading) -> bool:
-    texts = [cells for row in table.rows if (cells := row.cells[column])]
-    numbers = [values_in("amount", [t for cell in cells for t in cell.tokens], reading) or values_in("percent", cells[0].tokens, reading)
-               for cells in texts]  # fmt: skip
-    return bool(texts) and sum(map(bool, numbers)) >= 0.7 * len(texts)
+    filled = [[token for cell in cells for token in cell.tokens] for row in table.rows if (cells := row.cells[column])]
+    numbers = [bool(values_in("amount", tokens, reading) or values_in("percent", tokens, reading)) for tokens in filled]
+    return bool(filled) and sum(numbers) >= 0.7 * len(filled)
 
 
 def _title(columns: dict[str, Schema]) -> tuple[str, str]:

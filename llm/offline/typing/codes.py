@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 _IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
 _IBAN_LENGTHS = {
-    "AT": 20, "BE": 16, "CH": 21, "CZ": 24, "DE": 22, "DK": 18, "ES": 24, "FI": 18, "FR": 27, "GB": 22, "IE": 22, "IT": 27,
-    "LI": 21, "LU": 20, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "SE": 24,
+    "AT": 20, "BE": 16, "CH": 21, "CZ": 24, "DE": 22, "DK": 18, "ES": 24, "FI": 18, "FR": 27, "GB": 22, "IE": 22,
+    "IT": 27, "LI": 21, "LU": 20, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "SE": 24,
 }  # fmt: skip
 _BIC = re.compile(r"(?<![A-Z0-9])[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Z0-9a-z])")
 _VAT = re.compile(
-    r"(?<![A-Z0-9])(?:DE ?\d{9}|ATU ?\d{8}|FR ?[0-9A-Z]{2} ?\d{3} ?\d{3} ?\d{3}|NL ?\d{9}B\d{2}|BE ?0?\d{3}\.?\d{3}\.?\d{3}|"
+    r"(?<![A-Z0-9])(?:DE ?\d{9}|ATU ?\d{8}|FR ?[0-9A-Z]{2} ?\d{3} ?\d{3} ?\d{3}|NL ?\d{9}B\d{2}|"
+    r"BE ?0?\d{3}\.?\d{3}\.?\d{3}|"
     r"ES ?[A-Z0-9]\d{7}[A-Z0-9]|IT ?\d{11}|LU ?\d{8}|GB ?\d{3} ?\d{4} ?\d{2}|PL ?\d{10}|DK ?\d{8}|SE ?\d{12}|FI ?\d{8}|"
     r"IE ?\d[A-Z0-9]\d{5}[A-Z]{1,2}|PT ?\d{9}|CZ ?\d{8,10}|CHE[- ]?\d{3}\.?\d{3}\.?\d{3})(?![A-Z0-9])"
 )
@@ -26,7 +27,8 @@ _POSTCODE_CITY = re.compile(
     rf"(?:^|\s)(?:(?P<country>[A-Z]{{1,2}})[- ])?(?P<postcode>\d{{5}}|\d{{4}}(?: ?[A-Z]{{2}}\b)?) ?(?P<city>{_CITY})"
 )
 _US_CITY = re.compile(
-    rf"(?P<city>{_CITY_WORD}(?: {_CITY_WORD})*)(?:, ?| )(?P<state>[A-Z]{{2}}),? ?(?P<postcode>\d{{5}}(?:-\d{{4}})?)(?!\d)"
+    rf"(?P<city>{_CITY_WORD}(?: {_CITY_WORD})*)(?:, ?| )(?P<state>[A-Z]{{2}}),? ?"
+    r"(?P<postcode>\d{5}(?:-\d{4})?)(?!\d)"
 )
 
 

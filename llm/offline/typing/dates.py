@@ -16,7 +16,7 @@ DateOrder = Literal["day_first", "month_first"]
 
 @dataclass(frozen=True, slots=True)
 class FoundDate:
-    """A date in a text. `ambiguous`: another reading is possible and the order settled it. Units: start, end in characters."""
+    """A date in a text. `ambiguous`: the order settled it. Units: start, end in characters."""
 
     value: date
     ambiguous: bool

@@ -1,6 +1,7 @@
 """The append-only log of a document: sequence numbers without gaps, in the order of commits."""
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from core.ids import show_id
@@ -23,23 +24,40 @@ def append_event(
     Call it last: from here to the commit other writers of this document's log wait. `data` carries ids and counts,
     never document text. Raises: TransactionManagementError outside of a transaction.
     """
+    entries = [(type, data or {})]
+    return append_events(document_id=document_id, entries=entries, actor=actor, run=run, turn_id=turn_id)[0]
+
+
+def append_events(
+    *,
+    document_id: uuid.UUID,
+    entries: Sequence[tuple[str, dict[str, Any]]],
+    actor: Actor | None = None,
+    run: Run | None = None,
+    turn_id: uuid.UUID | None = None,
+) -> list[Event]:
+    """Write several events (type, data) at once; those who watch are told of the last one only."""
     head = lock_event_head(document_id)
-    head.last_seq += 1
+    first = head.last_seq + 1
+    head.last_seq += len(entries)
     head.save(update_fields=["last_seq"])
-    event = Event.objects.create(
-        organization_id=head.document.organization_id,
-        document_id=document_id,
-        seq=head.last_seq,
-        type=type,
-        run_id=run.pk if run else None,
-        turn_id=turn_id,
-        actor=_show_actor(actor),
-        data=data or {},
+    events = Event.objects.bulk_create(
+        Event(
+            organization_id=head.document.organization_id,
+            document_id=document_id,
+            seq=seq,
+            type=type_,
+            run_id=run.pk if run else None,
+            turn_id=turn_id,
+            actor=_show_actor(actor),
+            data=data,
+        )
+        for seq, (type_, data) in enumerate(entries, start=first)
     )
-    news = {"type": "document.event", "event": show_event(event)}
+    news = {"type": "document.event", "event": show_event(events[-1])}
     publish_on_commit(document_group(document_id), news)
-    publish_on_commit(documents_group(event.organization_id), news)
-    return event
+    publish_on_commit(documents_group(head.document.organization_id), news)
+    return events
 
 
 def lock_event_head(document_id: uuid.UUID) -> EventHead:

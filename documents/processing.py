@@ -5,7 +5,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from core.errors import DomainError, Unavailable
 from core.ids import show_id
 from documents import files
 from documents.errors import ParserCrashed, TooManyPages
-from documents.events import append_event
+from documents.events import append_event, append_events
 from documents.ingest import sandbox
 from documents.ingest.sniff import sniff_path
 from documents.ingest.wire import words_as_columns
@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 
 _QUEUED_AGAIN_AFTER = timedelta(seconds=120)
 _REAPED_AT_ONCE = 100
+_COMMIT_EVERY_SECONDS = 0.25
 
 
 class RunLost(Exception):
@@ -109,10 +110,24 @@ def _read_version(claim: Claim, started: float) -> None:
             if total > settings.MAX_PAGES:
                 raise TooManyPages(f"This file has {total:,} pages; at most {settings.MAX_PAGES:,} are allowed.")
             _count(claim, version, total)
-            for number in range(claim.pages_done + 1, total + 1):
-                if time.monotonic() - started > settings.PARSE_SECONDS_PER_DOCUMENT:
-                    raise ParserCrashed("Reading this document took too long and was stopped.")
-                commit_page(claim, reader.read_page(path, number))
+            _read_pages(claim, reader, path, range(claim.pages_done + 1, total + 1), started)
+
+
+def _read_pages(claim: Claim, reader: "_Reader", path: Path, numbers: range, started: float) -> None:
+    """Read pages in order; quick ones are committed together, so that text does not wait for the database."""
+    ready: list[PageContent] = []
+    committed = time.monotonic()
+    try:
+        for number in numbers:
+            if time.monotonic() - started > settings.PARSE_SECONDS_PER_DOCUMENT:
+                raise ParserCrashed("Reading this document took too long and was stopped.")
+            ready.append(reader.read_page(path, number))
+            if time.monotonic() - committed > _COMMIT_EVERY_SECONDS:
+                commit_pages(claim, ready)
+                ready, committed = [], time.monotonic()
+    finally:
+        if ready:
+            commit_pages(claim, ready)
 
 
 class _Reader:
@@ -158,27 +173,38 @@ def _make_rendition(claim: Claim, version: DocumentVersion) -> str:
     return key
 
 
-def commit_page(claim: Claim, page: PageContent) -> None:
-    """Store one page with its event and the run's progress, all or nothing. Raises: RunLost."""
+def commit_pages(claim: Claim, pages: Sequence[PageContent]) -> None:
+    """Store pages with their events and the run's progress, all or nothing. Raises: RunLost."""
     with _writing(claim) as run:
-        Page.objects.update_or_create(
-            version_id=claim.version_id,
-            number=page.number,
-            defaults={
-                "organization_id": run.organization_id,
-                "width": page.width,
-                "height": page.height,
-                "rotation": page.rotation,
-                "source": page.source,
-                "text": page.text.replace("\0", ""),
-                "words": words_as_columns(page.words),
-            },
+        Page.objects.bulk_create(
+            [_page_row(run, page) for page in pages],
+            update_conflicts=True,
+            unique_fields=["version", "number"],
+            update_fields=["width", "height", "rotation", "source", "text", "words"],
         )
-        run.pages_done = page.number
+        run.pages_done = pages[-1].number
         run.lease_until = _lease()
         run.save(update_fields=["pages_done", "lease_until", "updated_at"])
-        data = {"page": page.number, "pages": run.pages_total, "words": len(page.words), "source": page.source}
-        append_event(document_id=run.document_id, type="page.parsed", run=run, data=data)
+        entries = [("page.parsed", _page_news(run, page)) for page in pages]
+        append_events(document_id=run.document_id, entries=entries, run=run)
+
+
+def _page_row(run: Run, page: PageContent) -> Page:
+    return Page(
+        organization_id=run.organization_id,
+        version_id=run.version_id,
+        number=page.number,
+        width=page.width,
+        height=page.height,
+        rotation=page.rotation,
+        source=page.source,
+        text=page.text.replace("\0", ""),
+        words=words_as_columns(page.words),
+    )
+
+
+def _page_news(run: Run, page: PageContent) -> dict[str, Any]:
+    return {"page": page.number, "pages": run.pages_total, "words": len(page.words), "source": page.source}
 
 
 @contextlib.contextmanager

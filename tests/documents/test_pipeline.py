@@ -133,7 +133,7 @@ def test_a_run_whose_lease_was_lost_writes_nothing_more(alice: Person) -> None:
     page = make.page_content("late")
 
     with pytest.raises(processing.RunLost):
-        processing.commit_page(first, page)
+        processing.commit_pages(first, [page])
 
     assert not Page.objects.exists()
     assert parsed_pages(document) == []
@@ -159,7 +159,7 @@ def test_a_deleted_document_is_not_read_on(alice: Person) -> None:
     services.delete_document(actor=alice.actor, document_id=document.id)
 
     with pytest.raises(processing.RunLost):
-        processing.commit_page(claim, make.page_content("late"))
+        processing.commit_pages(claim, [make.page_content("late")])
 
     assert Run.objects.get(document=document).phase == "cancelled"
     with pytest.raises(DocumentNotFound):

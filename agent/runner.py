@@ -153,7 +153,7 @@ class _Process:
                 local.turn_id, local.epoch, stop=local.stop, streams=self._redis(), on_release=partial(_release, local)
             )
         except LeaseLost:
-            log.info("turn.not_ours")
+            log.debug("turn.not_ours")
         except asyncio.CancelledError:
             end = None if local.lost else interrupt
         except DomainError as problem:
@@ -170,8 +170,8 @@ class _Process:
             await in_thread(lambda: end_held(turn_id, epoch, end))
         except LeaseLost:
             log.info("turn.not_ours")
-        except DatabaseError:
-            log.exception("turn.end_not_kept")  # the reaper finds it by its lease
+        except DatabaseError as problem:
+            log.error("turn.end_not_kept", problem=type(problem).__name__)  # the reaper finds it by its lease
 
     async def _take_care(self) -> None:
         """Renew the leases of all turns here, and see which are asked to stop or were taken away."""

@@ -34,9 +34,8 @@ def make_document(actor: Actor, *, text: str = TEXT, name: str = "invoice.pdf") 
         mime_type="application/pdf",
         page_count=1,
     )
-    Page.objects.create(
-        organization_id=actor.organization_id, version=version, number=1, width=1, height=1, source="text_layer", text=text
-    )  # fmt: skip
+    page = {"number": 1, "width": 1, "height": 1, "source": "text_layer", "text": text}
+    Page.objects.create(organization_id=actor.organization_id, version=version, **page)
     document.current_version = version
     document.save()
     return document

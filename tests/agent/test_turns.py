@@ -306,6 +306,7 @@ def test_deleting_a_thread_stops_what_waits_in_it(alice: Person, document: Docum
         get_turn(actor=alice.actor, turn_id=turn.pk)
 
 
+@pytest.mark.slow
 def test_fifty_turns_at_once_each_with_database_work(alice: Person, document: Document, monkeypatch: Any) -> None:
     names = iter(range(50))
     put_on_stage(monkeypatch, lambda: makes_tag(name=f"T{next(names)}"), asks(("r", "list_tags", "{}")), says("Done"))

@@ -10,6 +10,7 @@ from organizations.actor import Actor
 from organizations.gate import get_owned, owned
 from prompts_app.errors import PromptNotFound
 from prompts_app.models import Prompt, PromptRevision
+from schemas_app.errors import SchemaNotFound
 from schemas_app.listing import Fields, Listing, containing, filtered, ordered, page_of
 from tags_app.models import Tag
 from tags_app.selectors import get_tags
@@ -82,17 +83,20 @@ def list_prompts(
     name_search: str | None = None,
     tag_ids: Sequence[object] = (),
     any_tag_ids: Sequence[uuid.UUID] | None = None,
+    schema_id: object = None,
     sort: str | None = None,
     filters: str | None = None,
 ) -> Listing[PromptRevision]:
     """The latest version of each prompt, newest first unless `sort` says otherwise.
 
-    `tag_ids`: all of them; `any_tag_ids`: at least one of them (a document's tags).
-    Raises: ListQueryInvalid, UnknownTags.
+    `tag_ids`: all of them; `any_tag_ids`: at least one of them (a document's tags); `schema_id`: any version of it.
+    Raises: ListQueryInvalid, UnknownTags, SchemaNotFound.
     """
     rows = containing(latest_revisions(actor=actor), lookup="prompt__name", text=name_search)
     for tag in get_tags(actor=actor, tag_ids=tag_ids):
         rows = rows.filter(_has_tag([tag.pk]))
+    if schema_id:
+        rows = rows.filter(schema_revision__schema_id=parse_id(schema_id, error=SchemaNotFound))
     if any_tag_ids is not None:
         rows = rows.filter(_has_tag(any_tag_ids))
     rows = filtered(rows, filters=filters, fields=FIELDS)

@@ -10,7 +10,7 @@ from schemas_app.checking import data_problems
 from schemas_app.errors import SchemaInvalid
 from schemas_app.problems import MAX_PROBLEMS, Problem, size_problem
 from schemas_app.references import reference_problems, without_identity
-from schemas_app.strict import strict_problems, strict_warnings
+from schemas_app.strict import FIELD_TYPES, strict_problems, strict_warnings
 
 MAX_JSON_CHARS = 500_000
 _META = {key: value for key, value in Draft7Validator.META_SCHEMA.items() if key not in ("$id", "$schema")}
@@ -90,10 +90,17 @@ def validate_data(response_format: dict[str, Any], data: object) -> list[dict[st
 
 def _draft7_problems(inner: dict[str, Any]) -> list[Problem]:
     broken = data_problems(_META, inner, as_schema=True)
-    problems = [Problem(problem.path, f"not valid JSON Schema: {problem.message}") for problem in broken]
+    problems = [_mended(problem) for problem in broken]
     if not problems:
         problems = reference_problems(without_identity(inner))[:MAX_PROBLEMS]
     return problems or _trial(inner)
+
+
+def _mended(problem: Problem) -> Problem:
+    """A wrong type is the mistake that is made most; the meta-schema's own words for it help nobody."""
+    if problem.path.rpartition(".")[2] == "type":
+        return Problem(problem.path, f"use one of {', '.join(FIELD_TYPES)}")
+    return Problem(problem.path, f"not valid JSON Schema: {problem.message}")
 
 
 def _trial(inner: dict[str, Any]) -> list[Problem]:

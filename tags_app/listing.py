@@ -41,17 +41,34 @@ class ListQueryInvalid(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[M]):
-    """A page of rows with how many there are in all."""
+    """A page of rows with how many there are in all, and where the pages beside it begin."""
 
     rows: list[M]
     total_count: int
     skip: int
+    limit: int = 10
+
+    @property
+    def first(self) -> int:
+        return min(self.skip + 1, self.total_count)
+
+    @property
+    def last(self) -> int:
+        return self.skip + len(self.rows)
+
+    @property
+    def earlier(self) -> int | None:
+        return max(self.skip - self.limit, 0) if self.skip else None
+
+    @property
+    def later(self) -> int | None:
+        return self.last if self.last < self.total_count else None
 
 
 def page_of(rows: QuerySet[M], *, skip: int, limit: int) -> Listing[M]:
     """Cut one page out; two queries whatever its size."""
     skip, limit = min(max(skip, 0), 2**31), min(max(limit, 1), 1000)
-    return Listing(list(rows[skip : skip + limit]), rows.count(), skip)
+    return Listing(list(rows[skip : skip + limit]), rows.count(), skip, limit)
 
 
 def containing(rows: QuerySet[M], *, lookup: str, text: str | None) -> QuerySet[M]:

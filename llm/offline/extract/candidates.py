@@ -14,6 +14,7 @@ from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.words import likeness, words_of
 from llm.offline.typing.amounts import currency_code
+from llm.offline.typing.codes import find_codes
 
 THRESHOLD = 0.3
 _ALIKE = 0.58
@@ -329,6 +330,8 @@ def _from_patterns(target: Target, reading: Reading) -> Iterator[Candidate]:
     name = target.concept.name if target.concept else ""
     if target.kind == "date" and name == "issue_date":
         yield from _head_dates(reading)
+    if target.kind == "bic" and not find_codes("iban", reading.text):
+        return
     if score is None or name in {"buyer_vat_id", "fax"} or target.party == "buyer":
         return
     seen: dict[str, int] = {}

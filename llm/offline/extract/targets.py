@@ -27,6 +27,7 @@ _PARTS = {
     "country": "country land pays",
 }
 _PART_OF = {word: part for part, words in _PARTS.items() for word in words.split()}
+_ID_WORDS = frozenset({"number", "numbers", "no", "id", "code", "reference", "nr"})
 _DATE_WORDS = frozenset(["date", "datum", "dob", "day"])
 
 
@@ -115,6 +116,6 @@ def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_fo
     for kind in ("email", "phone", "iban", "bic", "currency", "url"):
         if kind in words:
             return kind
-    if set(words) & {"number", "no", "id", "code", "reference", "ssn", "ein", "tin"} and "name" not in words:
+    if (words and words[-1] in _ID_WORDS) or {"ssn", "ein", "tin"} & set(words):
         return "id"
     return "text"

@@ -70,8 +70,13 @@ def _one_edit(short: str, long: str) -> bool:
 
 def likeness(target: Sequence[str], label: Sequence[str]) -> float:
     """How well `label` names `target`: most of the target's words must be there; words beside them cost little."""
+    return _likeness(tuple(target), tuple(label))
+
+
+@lru_cache(maxsize=65536)
+def _likeness(target: tuple[str, ...], label: tuple[str, ...]) -> float:
     target, label = content_words(target), content_words(label)
-    if not target or not label or len(label) > 30:
+    if not target or not label or len(label) > 18:
         return 0.0
     if "".join(target) == "".join(label):
         return 1.0

@@ -75,6 +75,8 @@ def labelled_fields(reading: Reading, spent: set[int], room: int) -> dict[str, S
     for caption in _pairs(reading):
         if len(found) >= room:
             break
+        if spent & {token.index for token in caption.cell.tokens[: caption.end]}:
+            continue
         value = _value_of(caption, reading, spent)
         name = _name_of(caption, reading) if value is not None else ""
         if value is None or not name or name in names:
@@ -90,7 +92,7 @@ def _pairs(reading: Reading) -> Iterator[Caption]:
     for caption in reading.captions:
         text = caption.cell.text
         short = 1 <= len(caption.words) <= 7 and not any(map(str.isdigit, "".join(caption.words)))
-        if caption.cell.line in reading.table_lines or not short:
+        if caption.cell.line in reading.table_lines or not short or text[:1].islower() or caption.cell.page > 2:
             continue
         numbered = re.match(r"^\d{1,2}[a-z]?\s", text) is not None
         labelled = caption.colon or numbered or _form_value_below(caption, reading)
@@ -112,7 +114,11 @@ def _form_value_below(caption: Caption, reading: Reading) -> bool:
 def _value_of(caption: Caption, reading: Reading, spent: set[int]) -> Value | None:
     hit = Hit(caption.cell, 0, caption.end, 1.0)
     for value, reach in values_near(hit, "text", reading):
-        free = not spent & set(value.tokens) and value.text != caption.cell.text
+        free = (
+            not spent & set(value.tokens)
+            and value.text != caption.cell.text
+            and (caption.colon or not value.text[0].islower())
+        )
         plain = len(value.text) <= 60 and not _SENTENCE.search(value.text) and any(map(str.isalnum, value.text))
         return value if reach >= 0.6 and free and plain else None
     return None

@@ -34,7 +34,7 @@ def kind_of(reading: Reading) -> DocumentKind:
         for kind in kinds():
             scores[kind.key] += _title_score(cell, kind, usual, reading)
     best = max(kinds(), key=lambda kind: scores[kind.key])
-    if scores[best.key] > 0.15:
+    if scores[best.key] > 0.08:
         return DocumentKind(best, best.name)
     return DocumentKind(_OTHER, _largest(heads, usual) or "Document")
 

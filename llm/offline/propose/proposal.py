@@ -34,8 +34,9 @@ def propose(reading: Reading) -> Proposal:
     checks = check_fields(reading, 8)
     room = MAX_FIELDS - len(fields) - len(tables) - len(checks)
     more = labelled_fields(reading, spent, max(0, room))
+    usual = dict(list(fields.items())[: MAX_FIELDS - len(tables)])
     properties = _ordered(
-        kind, {**fields, **{key: node for key, node in {**more, **checks}.items() if key not in fields}}
+        kind, {**usual, **{key: node for key, node in {**more, **checks}.items() if key not in usual}}
     )
     properties.update({name: node for name, node in tables.items() if name not in properties})
     return Proposal(kind.name, response_format(kind.name, _at_least(properties, kind)))
@@ -44,7 +45,7 @@ def propose(reading: Reading) -> Proposal:
 def _ordered(kind: DocumentKind, fields: dict[str, Schema]) -> dict[str, Schema]:
     """The kind's own order first, then as found."""
     order = {name: place for place, name in enumerate(kind.kind.fields)}
-    kept = list(fields.items())[:MAX_FIELDS]
+    kept = list(fields.items())
     rank = {name: order.get(name, order.get(name.split("_")[0], 100)) for name, _ in kept}
     return dict(sorted(kept, key=lambda item: rank[item[0]]))
 

@@ -30,6 +30,8 @@ def table_fields(reading: Reading) -> dict[str, Schema]:
         columns = _columns(table, reading)
         if len(columns) >= 2:
             name, about = _title(columns)
+            if name == "rows" and found:
+                continue
             found[free_name(name, found)] = rows_node(
                 {_SHORT.get(key, key): node for key, node in columns.items()}, about
             )

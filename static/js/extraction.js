@@ -31,16 +31,17 @@ document.addEventListener("htmx:responseError", (event) => {
   field.setAttribute("aria-invalid", "true");
 });
 
-window.addEventListener("docrouter:extraction", ({ detail }) => {
-  const pane = tab();
-  const mine = detail.type === "extraction.edited" && detail.result === pane.dataset.result;
-  // One's own edit is on the page already, or about to be: look again when the answers are in.
-  setTimeout(() => (mine ? compare(detail) : refresh(detail)), mine ? 400 : 0);
-});
+window.addEventListener("docrouter:extraction", ({ detail }) => settle(detail, 20));
 
-function compare(detail) {
-  const here = Number(document.getElementById("edit-version")?.value ?? -1);
-  if (Number(detail.version) > here) refresh(detail);
+/** Wait until one's own edits are answered, for they are news too; then show what is newer than the page. */
+function settle(detail, patience) {
+  setTimeout(() => {
+    if (patience && document.querySelector("#fields .htmx-request")) return settle(detail, patience - 1);
+    const mine = detail.type === "extraction.edited" && detail.result === tab().dataset.result;
+    const here = Number(document.getElementById("edit-version")?.value ?? -1);
+    if (!mine || Number(detail.version) > here) refresh(detail);
+    return undefined;
+  }, detail.type === "extraction.edited" ? 300 : 0);
 }
 
 /** Show the newest state, unless somebody is typing here: then say so and leave the choice to them. */

@@ -73,8 +73,13 @@ def serve(handlers: dict[str, Callable[[wire.Fields, bytes], tuple[wire.Fields, 
         _allow_seconds(fields.get("seconds", limits.page_seconds))
         if fields["op"] == os.environ.get(DIE_HOOK):
             os.kill(os.getpid(), signal.SIGSEGV)
-        answer, out = _answer(handlers[fields["op"]], fields, blob)
+        answer, out = _answer(handlers.get(fields["op"], _pong), fields, blob)
         wire.write_frame(sink, answer, out)
+
+
+def _pong(_fields: wire.Fields, _blob: bytes) -> tuple[wire.Fields, bytes]:
+    """Anything else only asks whether the child is up and its models are loaded."""
+    return {}, b""
 
 
 def _answer(

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from documents.errors import ExtractionNotFound
 from documents.models import Document, Extraction, ExtractionEdit, Run
-from documents.result_form import Node, build_form
+from documents.result_form import Node, build_form, show_value
 from documents.results import current_result, list_edits, response_format_of, result_history
 from documents.selectors import get_document
+from documents.status import count_of
 from organizations.actor import Actor
 from organizations.gate import owned
 from prompts_app.default import DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME, DEFAULT_RESPONSE_FORMAT
@@ -27,6 +29,18 @@ class PromptChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class EditLine:
+    """One change, as a sentence is made of it."""
+
+    by: str
+    through_agent: bool
+    path: str
+    before: str
+    after: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
     """`result` is None before the first run; `run` is the newest run of any prompt, while it runs or when it failed."""
 
@@ -36,7 +50,7 @@ class Panel:
     result: Extraction | None
     form: tuple[Node, ...]
     run: Run | None
-    edits: tuple[ExtractionEdit, ...]
+    edits: tuple[EditLine, ...]
     history: tuple[Extraction, ...]
 
     @property
@@ -84,7 +98,17 @@ def extraction_panel(*, actor: Actor, document_id: object, chosen: str = "") -> 
         which = {"actor": actor, "document_id": document.pk, "extraction_id": result.pk}
         edits, history = tuple(list_edits(**which)[:200]), tuple(result_history(**which)[:20])
     form = build_form(result, inner_schema(result), list(edits)) if result is not None else ()
-    return Panel(document, choices, chosen, result, form, newest_run(actor, document), edits, history)
+    lines = tuple(_edit_line(edit) for edit in edits)
+    return Panel(document, choices, chosen, result, form, newest_run(actor, document), lines, history)
+
+
+def _edit_line(edit: ExtractionEdit) -> EditLine:
+    before, after = _shown(edit.value_from), _shown(edit.value_to)
+    return EditLine(edit.actor_name, edit.via == "agent", edit.path, before, after, edit.created_at)
+
+
+def _shown(value: Any) -> str:
+    return count_of(len(value), "row") if isinstance(value, list) else show_value(value)
 
 
 def inner_schema(result: Extraction) -> Mapping[str, Any]:

@@ -122,10 +122,13 @@ function pointers() {
 }
 
 function drawDim() {
-  if (sheets) drawMarks("dim", pointers().flatMap(([, { boxes }]) => boxes ?? []));
+  const chosen = new Set(view.chosen.map((one) => JSON.stringify(one)));
+  const boxes = pointers().flatMap(([, pointer]) => pointer.boxes ?? []);
+  if (sheets) drawMarks("dim", boxes.filter((one) => !chosen.has(JSON.stringify(one))));
 }
 
 function drawChosen() {
+  drawDim();
   if (sheets) drawMarks("chosen", view.chosen);
 }
 

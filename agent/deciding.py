@@ -10,8 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent import runner
-from agent.endings import FINAL
-from agent.errors import ArgumentsChanged, TurnNotFound, UnknownCall
+from agent.errors import ArgumentsChanged, ShuttingDown, TurnNotFound, UnknownCall
 from agent.messages import to_json
 from agent.models import ToolCall, Turn
 from agent.selectors import get_turn
@@ -68,8 +67,10 @@ def decide(*, actor: Actor, document_id: object, turn_id: object, decisions: Seq
     """Approve, edit or reject waiting calls. When the last one is decided the turn goes on in this process.
 
     A post either counts as a whole or is refused as a whole; calls that were decided before keep their decision, and
-    the poster is told. Raises: TurnNotFound, UnknownCall, ArgumentsChanged, ArgumentsRefused.
+    the poster is told. Raises: TurnNotFound, UnknownCall, ArgumentsChanged, ArgumentsRefused, ShuttingDown.
     """
+    if not runner.accepts_turns():
+        raise ShuttingDown()
     turn = lock_turn(actor=actor, document_id=document_id, turn_id=turn_id)
     if turn.status in _GONE or _is_overdue(turn):
         raise TurnNotFound()
@@ -181,7 +182,3 @@ def _answer(row: ToolCall, accepted: bool) -> Answer:
         decided_at=row.decided_at,
         accepted=accepted,
     )
-
-
-def has_ended(turn: Turn) -> bool:
-    return turn.status in FINAL

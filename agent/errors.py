@@ -1,6 +1,6 @@
 """What can go wrong with threads and turns."""
 
-from core.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound, Unavailable
+from core.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
 
 
 class TurnNotFound(NotFound):
@@ -66,8 +66,3 @@ class UndoImpossible(Conflict):
 class ShuttingDown(Unavailable):
     code = "shutting_down"
     detail = "The server is restarting. Try again in a moment."
-
-
-class TooManyTurns(LimitReached):
-    code = "too_many_turns"
-    detail = "Too many conversations run at once here. Try again in a moment."

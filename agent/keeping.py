@@ -13,15 +13,18 @@ from django.utils import timezone
 from agent.endings import finish, wait
 from agent.events import CallShown, TurnResult
 from agent.leases import lock_held_turn
-from agent.messages import Call, Round, clean_json, to_json
+from agent.messages import Call, Round, clean_json, cut_result
 from agent.models import Thread, ToolCall, Turn
 from agent.setup import Tally
+from agent.stopping import Stopped
 from agent.threads import in_thread
 from agent.toolbox import Toolbox, ToolContext
 from agent.transcript import append_round, status_of_result
 from llm.types import Completion
 
 Json = dict[str, Any]
+
+MAX_KEPT_CHARS = 200_000
 
 
 class TurnKeeper:
@@ -77,6 +80,7 @@ class TurnKeeper:
 
         result = await self._toolbox.run(call.name, call.effective_arguments, context, border=border)
         if not kept:
+            result = self._kept(call, result)
             await in_thread(lambda: self._keep_result(call, result, context, begun))
         return result
 
@@ -86,11 +90,16 @@ class TurnKeeper:
         await in_thread(lambda: self._keep_result(call, result, self._context, monotonic()))
 
     async def waits(self, pending: Sequence[CallShown]) -> datetime:  # noqa: ARG002 - the rows say what is pending
-        """Hand the turn over to a person. The numbers of the two events that tell it are taken already."""
+        """Hand the turn over to a person. The numbers of the two events that tell it are taken already.
+
+        Raises: Stopped, LeaseLost.
+        """
 
         def work() -> datetime:
             with transaction.atomic():
                 turn = self._lock_turn()
+                if turn.cancel_requested:
+                    raise Stopped  # pressed just before: nobody shall be asked any more
                 turn.event_seq = self.seq() + 2
                 return wait(turn)
 
@@ -117,10 +126,13 @@ class TurnKeeper:
     def _run_and_keep(self, call: Call, function: Callable[[], Json], context: ToolContext, begun: float) -> Json:
         with transaction.atomic():
             self._lock_turn()
-            result: Json = clean_json(function())
-            to_json(result)
+            result = self._kept(call, clean_json(function()))
             self._store(call, result, context, begun)
         return result
+
+    def _kept(self, call: Call, result: Json) -> Json:
+        """What is stored and told of a result: no row and no event grows without bound."""
+        return cut_result(result, cap=MAX_KEPT_CHARS, hint=self._toolbox.get(call.name).more)
 
     def _keep_result(self, call: Call, result: Json, context: ToolContext, begun: float) -> None:
         with transaction.atomic():

@@ -6,6 +6,7 @@ claimed by epoch and lease (`agent.leases`); all claims of the process are renew
 
 import asyncio
 import threading
+import traceback
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -159,8 +160,11 @@ class _Process:
         except DomainError as problem:
             log.info("turn.failed", code=problem.error_code)
             end = partial(fail, problem=problem)
-        except Exception:
-            log.exception("turn.crashed")
+        except Exception as problem:  # noqa: BLE001 - the outermost shell: a bug must not leave the turn running
+            # Where, and not what: the message of the exception may quote the document.
+            log.error(
+                "turn.crashed", problem=type(problem).__name__, at=traceback.format_tb(problem.__traceback__)[-4:]
+            )
             end = partial(fail, problem=InternalError())
         if end is not None and local.epoch is not None:
             await self._end(local.turn_id, local.epoch, end)
@@ -169,7 +173,7 @@ class _Process:
         try:
             await in_thread(lambda: end_held(turn_id, epoch, end))
         except LeaseLost:
-            log.info("turn.not_ours")
+            log.debug("turn.not_ours")
         except DatabaseError as problem:
             log.error("turn.end_not_kept", problem=type(problem).__name__)  # the reaper finds it by its lease
 

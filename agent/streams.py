@@ -3,8 +3,9 @@
 Losing Redis loses no committed data: a reader whose stream is gone gets a snapshot of the transcript instead.
 """
 
+import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from redis.exceptions import RedisError, ResponseError
 
-from agent.events import Event, from_wire, to_text, to_wire
+from agent.events import Done, ErrorEvent, Event, from_wire, to_text, to_wire
 from core.ids import show_id
 from core.publish import apublish, publish_on_commit
 
@@ -55,9 +56,7 @@ class Streams:
     """The streams as one event loop uses them; clients of redis belong to a loop."""
 
     def __init__(self) -> None:
-        self._redis: AsyncRedis = AsyncRedis.from_url(
-            settings.REDIS_URL, socket_timeout=_SECONDS_TO_ANSWER, socket_connect_timeout=_SECONDS_TO_ANSWER
-        )
+        self._redis: AsyncRedis = AsyncRedis.from_url(settings.REDIS_URL, socket_connect_timeout=_SECONDS_TO_ANSWER)
 
     async def close(self) -> None:
         await self._redis.aclose()
@@ -69,10 +68,13 @@ class Streams:
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.xadd(key, {"e": to_text(numbered.event)}, id=f"{numbered.seq}-0", maxlen=MAX_EVENTS)
                 pipe.expire(key, settings.AGENT_STREAM_SECONDS)
-                await pipe.execute()
+                async with asyncio.timeout(_SECONDS_TO_ANSWER):
+                    await pipe.execute()
         except ResponseError as problem:
             log.warning("turn_event.refused", turn=show_id(turn_id), seq=numbered.seq, problem=type(problem).__name__)
-        except (RedisError, OSError) as problem:
+            if "equal or smaller" in str(problem):
+                return  # somebody else has the turn and told more already: nobody hears of ours
+        except (RedisError, OSError, TimeoutError) as problem:
             log.warning("turn_event.not_kept", turn=show_id(turn_id), problem=type(problem).__name__)
         if thread_id is not None:
             try:
@@ -85,6 +87,20 @@ class Streams:
         block = max(int(wait_seconds * 1000), 1) if wait_seconds else None
         found: Any = await self._redis.xread({stream_key(turn_id): f"{after}-0"}, count=500, block=block)
         return _numbered(found[0][1]) if found else []
+
+
+async def follow(turn_id: uuid.UUID, *, after: int = 0, seconds: float = 3600.0) -> AsyncIterator[Numbered]:
+    """Events after a number as they come, until one ends the run (`done`, `error`) or nothing comes for `seconds`."""
+    streams = Streams()
+    try:
+        while found := await streams.read(turn_id, after=after, wait_seconds=seconds):
+            for numbered in found:
+                yield numbered
+                after = numbered.seq
+                if isinstance(numbered.event, Done | ErrorEvent):
+                    return
+    finally:
+        await streams.close()
 
 
 def read_stream(turn_id: uuid.UUID, *, after: int = 0) -> list[Numbered]:

@@ -1,6 +1,7 @@
 """A process of its own that plays web: asks, decides and runs turns through the services. Killed at will by races.
 
-Started by `test_races` with scene, script and arguments as JSON, after Django is set up. A line of JSON on standard output says when something has happened.
+Started by `test_races` with scene, script and arguments as JSON, after Django is set up.
+A line of JSON on standard output says when something has happened.
 """
 
 import asyncio

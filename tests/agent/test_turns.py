@@ -5,9 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
+from redis import Redis
 
-from agent import runner
+from agent import driving, runner
 from agent.errors import ArgumentsChanged, TurnNotFound, TurnOpen, UnknownCall
 from agent.models import ToolCall, Turn
 from agent.reaping import reap
@@ -23,6 +25,7 @@ from agent.services import (
     start_turn,
     undo_tool_call,
 )
+from agent.streams import stream_key
 from agent.toolbox import ArgumentsRefused
 from documents.models import Document
 from llm.errors import ModelStreamBroken
@@ -196,6 +199,38 @@ def test_stop_ends_a_running_turn_at_once(alice: Person, document: Document, mon
     assert (turn.status, client.closed) == ("cancelled", 1)
     with pytest.raises(TurnNotFound):
         approve(alice, turn)
+
+
+def test_stop_pressed_just_before_a_turn_would_wait_still_counts(
+    alice: Person, document: Document, monkeypatch: Any
+) -> None:
+    def press(*_arguments: Any, **_more: Any) -> bool:
+        Turn.objects.update(cancel_requested=True)
+        return False
+
+    put_on_stage(monkeypatch, makes_tag())
+    monkeypatch.setattr(driving, "may_run_unasked", press)
+    monkeypatch.setattr(runner, "LOOK_SECONDS", 60)
+    turn = waits_for(ask(alice, document).pk, "waiting", *ENDED)
+    assert (turn.status, call_of(turn).status) == ("cancelled", "cancelled")
+
+
+def test_a_reader_whose_cursor_is_too_old_gets_one_snapshot(
+    alice: Person, document: Document, monkeypatch: Any
+) -> None:
+    put_on_stage(monkeypatch, makes_tag(), says("Done"))
+    turn = waits_for(ask(alice, document).pk, "waiting")
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        redis.delete(stream_key(turn.pk))
+    replay = turn_events(actor=alice.actor, turn_id=turn.pk, document_id=document.pk)
+    assert (list(replay.events), replay.is_open) == ([], True)
+    assert replay.snapshot is not None
+    assert replay.snapshot["rounds"][0]["tool_calls"][0]["status"] == "waiting"
+    approve(alice, turn)
+    waits_for(turn.pk, "done")
+    rest = turn_events(actor=alice.actor, turn_id=turn.pk, document_id=document.pk, after=replay.seq)
+    assert [numbered.event.type for numbered in rest.events][-1] == "done"
+    assert next(numbered.seq for numbered in rest.events) == replay.seq + 1
 
 
 def test_stop_ends_a_waiting_turn(alice: Person, document: Document, monkeypatch: Any) -> None:

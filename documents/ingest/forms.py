@@ -120,8 +120,20 @@ def add_marks(pieces: list[Piece], marks: list[Mark], flattened: list[Piece]) ->
         drawn = [piece for piece in drawn if not mark.holds(piece)]
         for piece in inside:
             piece.origin = mark.origin
-        added.extend(inside or _spread(mark))
+        added.extend(_joined(mark, inside) or _spread(mark))
     return [*pieces, *added]
+
+
+def _joined(mark: Mark, inside: list[Piece]) -> list[Piece]:
+    """One word for a value whose characters stand in a comb of boxes."""
+    row = sorted(inside, key=lambda piece: piece.x0)
+    if len(row) < 2 or any(len(piece.text) != 1 for piece in row):
+        return inside
+    text = "".join(piece.text for piece in row)
+    if text != "".join(mark.value.split()):
+        return inside
+    top, bottom = min(piece.y0 for piece in row), max(piece.y1 for piece in row)
+    return [Piece(text, row[0].x0, top, row[-1].x1, bottom, 1.0, mark.origin)]
 
 
 def _key(piece: Piece) -> tuple[str, int, int]:

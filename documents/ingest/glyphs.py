@@ -1,6 +1,7 @@
 """The characters of a page with their boxes, fetched from pdfium in bulk and grouped into words."""
 
 import ctypes
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,12 +105,16 @@ def read_glyphs(page: pdfium.PdfPage) -> Glyphs:
 
 def garbled_share(codes: list[int]) -> float:
     """Say which share of the visible characters has no meaning (private use, replacement, unmapped)."""
-    visible = [code for code in codes if code not in _BREAKS or 0 < code < 9]
+    counts = Counter(codes)
+    visible = {code: count for code, count in counts.items() if code not in _BREAKS or 0 < code < 9}
     if not visible:
         return 0.0
-    bad = sum(1 for code in visible if code < 9 or any(low <= code <= high for low, high in _GARBLED_RANGES))
-    bad -= visible.count(_HYPHEN)
-    return bad / len(visible)
+    bad = sum(count for code, count in visible.items() if code != _HYPHEN and _is_garbled(code))
+    return bad / sum(visible.values())
+
+
+def _is_garbled(code: int) -> bool:
+    return code < 9 or any(low <= code <= high for low, high in _GARBLED_RANGES)
 
 
 def words_of(glyphs: Glyphs) -> list[Piece]:
@@ -130,7 +135,7 @@ def words_of(glyphs: Glyphs) -> list[Piece]:
     return [
         Piece(word, low[0], low[1], high[0], high[1])
         for word, low, high in zip(words, lows, highs, strict=True)
-        if word.strip(_NO_MEANING)
+        if word[:1] < "\ue000" or word.strip(_NO_MEANING)
     ]
 
 

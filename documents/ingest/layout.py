@@ -41,7 +41,7 @@ def arrange(pieces: list[Piece]) -> Layout:
         return Layout()
     height = median(min(piece.height, piece.width * 3) for piece in pieces)
     upright, standing = _part_standing(pieces)
-    blocks = [_rows(region) for region in _regions(_rows(upright), height, depth=0)]
+    blocks = _regions(_rows(upright), height, depth=0)
     return _write(blocks + ([standing] if standing else []), height)
 
 
@@ -115,16 +115,15 @@ def _row_for(piece: Piece, rows: list[Row]) -> Row | None:
     return None
 
 
-def _regions(rows: list[Row], height: float, depth: int) -> list[list[Piece]]:
+def _regions(rows: list[Row], height: float, depth: int) -> list[list[Row]]:
     """Cut a region into pieces to be read one after the other."""
-    whole = [[piece for row in rows for piece in row.pieces]]
     if depth > 4 or len(rows) < _COLUMN_ROWS:
-        return whole if rows else []
+        return [rows] if rows else []
     for row in rows:
         row.segments = _segments(row, height)
     band = _widest_column_band(rows, height)
     if band is None:
-        return whole
+        return [rows]
     first, last, gutter = band
     left = [piece for row in rows[first:last] for piece in row.pieces if piece.x0 + piece.x1 < 2 * gutter]
     right = [piece for row in rows[first:last] for piece in row.pieces if piece.x0 + piece.x1 >= 2 * gutter]

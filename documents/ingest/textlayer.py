@@ -3,6 +3,7 @@
 import ctypes
 from pathlib import Path
 
+import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
@@ -97,28 +98,22 @@ def page_content(page: RawPage, layout: Layout, source: PageSource) -> PageConte
         width=round(page.width, 2),
         height=round(page.height, 2),
         text=layout.text,
-        words=tuple(_word(piece, line, page) for piece, line in zip(layout.pieces, layout.lines, strict=True)),
+        words=_words(layout, page),
         source=source,
         rotation=page.rotation,
     )
 
 
-def _word(piece: Piece, line: int, page: RawPage) -> Word:
-    width, height = page.width or 1.0, page.height or 1.0
-    return Word(
-        piece.text,
-        _fraction(piece.x0 / width),
-        _fraction(piece.y0 / height),
-        _fraction(piece.x1 / width),
-        _fraction(piece.y1 / height),
-        round(piece.confidence, 3),
-        line,
-        piece.origin,
+def _words(layout: Layout, page: RawPage) -> tuple[Word, ...]:
+    if not layout.pieces:
+        return ()
+    size = np.array([page.width or 1.0, page.height or 1.0] * 2)
+    boxes = np.array([(piece.x0, piece.y0, piece.x1, piece.y1) for piece in layout.pieces]) / size
+    rounded = boxes.clip(0.0, 1.0).round(5).tolist()
+    return tuple(
+        Word(piece.text, box[0], box[1], box[2], box[3], round(piece.confidence, 3), line, piece.origin)
+        for piece, box, line in zip(layout.pieces, rounded, layout.lines, strict=True)
     )
-
-
-def _fraction(value: float) -> float:
-    return round(min(1.0, max(0.0, value)), 5)
 
 
 def _is_on_page(piece: Piece, width: float, height: float) -> bool:

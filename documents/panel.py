@@ -78,9 +78,13 @@ class Panel:
         return self.result is not None and revid_of(self.result) != self.chosen
 
     def counted(self) -> dict[str, int]:
-        """How many values stand where."""
-        states = [str(place.get("state")) for place in (self.result.grounding if self.result else {}).values()]
-        return {state: states.count(state) for state in ("found", "ambiguous", "not_found", "absent")}
+        """How many values stand where; what a person edited is counted apart."""
+        edited = {edit.path for edit in self.edits}
+        counts = {"found": 0, "not_found": 0, "absent": 0, "edited": 0}
+        for path, place in (self.result.grounding if self.result else {}).items():
+            state = "edited" if path in edited else str(place.get("state"))
+            counts["found" if state == "ambiguous" else state] += 1
+        return counts
 
 
 def extraction_panel(*, actor: Actor, document_id: object, chosen: str = "") -> Panel:

@@ -59,7 +59,7 @@ function layout() {
 function load(sheet) {
   const needed = sheet.querySelector(".paper").clientWidth * Math.min(3, devicePixelRatio || 1);
   if (!needed) return;
-  const width = WIDTHS.find((one) => one >= needed - 40) ?? WIDTHS.at(-1);
+  const width = WIDTHS.find((one) => one >= needed * 0.94) ?? WIDTHS.at(-1);
   if (width > Number(sheet.dataset.width ?? 0)) {
     sheet.dataset.width = width;
     const source = `${sheet.dataset.image}&w=${width}`;

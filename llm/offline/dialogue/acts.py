@@ -118,10 +118,11 @@ def run_again(talk: Conversation) -> Reply:
         return _after(last, summary(last.result.get("extraction")), "The earlier result stays as it is.")
     if not talk.offers("run_extraction"):
         return Reply(text="I cannot run an extraction here, because the tool for it is not offered.")
-    revid = talk.state.get("prompt_revid")
+    mentioned = talk.mentioned("prompt") or {}
+    revid = mentioned.get("prompt_revid") or talk.state.get("prompt_revid")
     if not revid:
         return Reply(text="There is no prompt in work yet. Ask me to set up extraction for this document.")
-    name = talk.state.get("prompt_name")
+    name = mentioned.get("name") or talk.state.get("prompt_name")
     text = f"I run the extraction with the prompt “{name}”." if name else "I run the extraction."
     return talk.call(text, ("run_extraction", {"prompt_revid": revid}))
 

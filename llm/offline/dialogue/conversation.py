@@ -63,6 +63,16 @@ class Conversation:
         held = self.context.get("document")
         return held if isinstance(held, dict) else {}
 
+    def mentioned(self, kind: str) -> dict[str, Any] | None:
+        """The content of the first mention of `kind` in the newest question."""
+        held = self.context.get("mentions")
+        found = (
+            [m.get("content") for m in held if isinstance(m, Mapping) and m.get("type") == kind]
+            if isinstance(held, list)
+            else []
+        )
+        return next((content for content in found if isinstance(content, dict)), None)
+
     def last(self, name: str) -> Step | None:
         """The last call of `name` in this turn."""
         return next((step for step in reversed(self.steps) if step.name == name), None)

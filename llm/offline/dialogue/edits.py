@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm.offline.dialogue.changes import apply_changes
+from llm.offline.dialogue.changewords import Change
 from llm.offline.dialogue.conversation import Conversation, Step
 from llm.offline.dialogue.requests import Request, read_reason
 from llm.offline.dialogue.setup import Plan, run_step
@@ -62,8 +63,19 @@ def _edit(talk: Conversation, base: dict[str, Any], request: Request) -> Edit:
     for step in reversed(talk.steps):
         if step.name == "update_schema" and step.rejected:
             tried = step.arguments.get("response_format")
-            return _edit_of(talk, tried if isinstance(tried, dict) else base, read_reason(step.reason))
+            wish = _about_the_field(read_reason(step.reason), request)
+            return _edit_of(talk, tried if isinstance(tried, dict) else base, wish)
     return _edit_of(talk, base, request)
+
+
+def _about_the_field(wish: Request, request: Request) -> Request:
+    """After one field was added, "call it X" means the field, not the schema."""
+    if wish.verb == "name_schema" and len(request.changes) == 1 and request.changes[0].act in {"add", "rename"}:
+        change = request.changes[0]
+        return Request(
+            "change", changes=(Change("rename", change.to if change.act == "rename" else change.name, wish.text),)
+        )
+    return wish
 
 
 def _edit_of(talk: Conversation, base: dict[str, Any], request: Request) -> Edit:

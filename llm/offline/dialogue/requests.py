@@ -170,7 +170,9 @@ def _naming(text: str) -> Request | None:
 
 
 def _naming_schema(text: str) -> Request | None:
-    match = re.match(r"(?:rename|name|call) (?:it|the schema|this schema|schema)(?: to| as)? (.+)", text, re.I)
+    match = re.match(
+        r"(?:rename|name|call) (?:it|the schema|this schema|schema)(?: to| as)? (.+?)(?: instead)?$", text, re.I
+    )
     return Request("name_schema", text=unquoted(match[1])) if match else None
 
 

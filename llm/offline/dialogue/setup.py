@@ -102,6 +102,9 @@ def _reusable(talk: Conversation, reading: Reading, *, asked: bool) -> Plan | No
     """The listed schema that fits the document: very well, or well enough when the person asked for one."""
     if any(step.name == "create_schema" for step in talk.steps):
         return None
+    mentioned = talk.mentioned("schema")
+    if mentioned is not None and isinstance(mentioned.get("response_format"), dict) and mentioned.get("schema_id"):
+        return _plan_of(mentioned, f"You named the schema “{mentioned.get('name')}”, so I use it. ")
     listed = talk.succeeded("list_schemas")
     schemas = listed.result.get("schemas") if listed else None
     best: tuple[float, dict[str, Any]] | None = None
@@ -117,15 +120,15 @@ def _reusable(talk: Conversation, reading: Reading, *, asked: bool) -> Plan | No
     count = len(properties_of(inner_schema(schema["response_format"])))
     found = f"{round(share * count)} of its {counted(count, 'field')}"
     note = f"The schema “{schema.get('name')}” fits: the document has {found}. "
+    return _plan_of(schema, note)
+
+
+def _plan_of(schema: dict[str, Any], note: str) -> Plan:
+    """A plan that reuses a schema as it is listed or was mentioned."""
     version = schema.get("schema_version")
     number = version if isinstance(version, int) else None
-    return Plan(
-        str(schema.get("name") or "Document"),
-        schema["response_format"],
-        note,
-        str(schema.get("schema_id") or ""),
-        number,
-    )
+    name, schema_id = str(schema.get("name") or "Document"), str(schema.get("schema_id") or "")
+    return Plan(name, schema["response_format"], note, schema_id, number)
 
 
 def _schema_step(talk: Conversation, plan: Plan) -> Reply:

@@ -16,7 +16,8 @@ def snake(text: str) -> str:
 
 def name_from_words(words: Sequence[str]) -> str:
     """A property name from a label's words."""
-    kept = [word for word in content_words(words) if _PLAIN.match(word) or word.isdigit()][:5]
+    owned = [word for place, word in enumerate(content_words(words)) if word != "s" or not place]  # "payer's name"
+    kept = [word for word in owned if _PLAIN.match(word) or word.isdigit()][:5]
     while kept and kept[0].isdigit():
         kept = kept[1:] + kept[:1] if len(kept) > 1 and not kept[-1].isdigit() else kept[1:]
     name = "_".join(kept)

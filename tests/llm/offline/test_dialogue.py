@@ -123,6 +123,39 @@ def test_a_schema_that_fits_is_reused() -> None:
     assert talk.arguments("create_prompt")["schema_version"] == 3
 
 
+def test_a_mentioned_schema_is_used_and_a_mentioned_prompt_is_run() -> None:
+    held = propose(Reading(invoice()))
+    schema = {"schema_id": "s4", "schema_version": 2, "name": "Bills", "response_format": held.response_format}
+    talk = Talk(invoice(), schemas=[schema], mentions=[{"type": "schema", "id": "s4", "content": schema}])
+    talk.ask("Set up extraction with this schema")
+    assert talk.arguments("create_prompt")["schema_id"] == "s4"
+    talk.mentions = [{"type": "prompt", "id": "p8", "content": {"prompt_revid": "pr8", "name": "Other"}}]
+    talk.ask("run it")
+    assert talk.calls == [("run_extraction", {"prompt_revid": "pr8"})]
+
+
+def test_a_later_thread_goes_on_from_the_working_state() -> None:
+    first = ready()
+    later = Talk(invoice(), state=dict(first.state))
+    later.ask("add a field for the contact person")
+    assert later.names() == ["validate_schema", "update_schema", "update_prompt", "run_extraction"]
+    later.history.clear()
+    later.ask("set the invoice number to X-1")
+    assert later.calls == [("update_extraction_field", {"path": "document_number", "value": "X-1"})]
+
+
+def test_an_update_that_is_rejected_with_another_wish_is_changed_and_one_without_is_left() -> None:
+    talk = ready()
+    talk.refuse = {"update_schema": "call it po_number instead"}
+    talk.ask("add a field for the order number")
+    assert talk.names().count("update_schema") == 2
+    assert "po_number" in fields(talk)
+    assert "order_number" not in fields(talk)
+    talk.refuse = {"update_schema": ""}
+    assert "stays as it was" in talk.ask("remove the iban")
+    assert "iban" in fields(talk)
+
+
 def test_only_offered_tools_are_called() -> None:
     talk = Talk(invoice(), tools=("create_schema", "create_prompt", "run_extraction", "list_llm_models"))
     talk.ask(SETUP)

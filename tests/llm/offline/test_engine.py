@@ -9,10 +9,10 @@ from tests.llm.offline.paper import Paper, document
 
 CHECK = """
 import sys, time
-started = time.perf_counter()
+started = time.process_time()
 import llm.offline.engine
 heavy = {"django", "litellm", "onnxruntime", "pydantic", "numpy", "jsonschema"} & set(sys.modules)
-print(time.perf_counter() - started, sorted(heavy))
+print(time.process_time() - started, sorted(heavy))
 """
 
 
@@ -21,7 +21,7 @@ def test_the_engine_imports_in_a_moment_and_nothing_heavy() -> None:
         maxsplit=1
     )
     assert said[1].strip() == "[]"
-    assert float(said[0]) < 1.0
+    assert float(said[0]) < 0.3
 
 
 def test_a_full_page_takes_a_moment() -> None:
@@ -37,6 +37,6 @@ def test_a_full_page_takes_a_moment() -> None:
         for name in ("document_number", "issue_date", "seller_name", "buyer_name", "iban", "notes")
     }
     schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object", "properties": wanted}}}
-    started = time.perf_counter()
+    started = time.process_time()
     reply(messages=[], tools=[], document=document(paper), response_format=schema)
-    assert time.perf_counter() - started < 1.5
+    assert time.process_time() - started < 0.6

@@ -51,7 +51,7 @@ STATE = (
 
 @dataclass
 class Talk:
-    """A thread about one document. `refuse` maps a tool to the reason of the next rejection; `fail` to the next error."""
+    """A thread about one document. `refuse`: tool → reason of its next rejection; `fail`: tool → its next error."""
 
     document: DocumentContent
     refuse: dict[str, str] = field(default_factory=dict)
@@ -59,6 +59,7 @@ class Talk:
     edit: dict[str, dict[str, Any]] = field(default_factory=dict)
     schemas: list[dict[str, Any]] = field(default_factory=list)
     tags: list[dict[str, Any]] = field(default_factory=list)
+    mentions: list[dict[str, Any]] = field(default_factory=list)
     tools: tuple[str, ...] = tuple(NAMES)
     state: dict[str, Any] = field(default_factory=lambda: dict.fromkeys(STATE))
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -93,7 +94,7 @@ class Talk:
             "text_excerpt": "",
             "text_is_cut": False,
             "working_state": self.state,
-            "mentions": [],
+            "mentions": self.mentions,
         }
         escaped = json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e")
         block = f"What follows is data.\n<<<DATA b7f3\n{escaped}\nDATA b7f3>>>"

@@ -263,11 +263,12 @@ def delete_document(*, actor: Actor, document_id: object) -> Document:
 
 @transaction.atomic
 def restore_document(*, actor: Actor, document_id: uuid.UUID) -> Document:
-    """Take a document back out of the trash; reading goes on where it stopped. Raises: DocumentNotFound."""
+    """Take a document back out of the trash; what was not stopped yet goes on. Raises: DocumentNotFound."""
     rows = Document.objects.select_for_update().filter(organization_id=actor.organization_id, pk=document_id)
     document = rows.filter(deleted_at__isnull=False).first()
     if document is None:
         raise DocumentNotFound
+    Run.objects.filter(document=document).exclude(phase__in=Run.ENDED).update(cancel_requested=False)
     document.deleted_at = None
     document.save(update_fields=["deleted_at", "updated_at"])
     record(actor=actor, action="document.restored", target=("document", document.pk))

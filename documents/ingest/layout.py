@@ -257,9 +257,10 @@ def _write(blocks: list[list[Row]], height: float) -> Layout:
     line = 0
     for rows in blocks:
         previous: Row | None = None
+        widest = _widest_line_gap(rows, height)
         for row in rows:
             if parts:
-                parts.append("\n\n" if previous is None or row.y0 - previous.y1 > _BLOCK_GAP * height else "\n")
+                parts.append("\n\n" if previous is None or row.y0 - previous.y1 > widest else "\n")
             parts.append(_line_text(row, height))
             layout.pieces.extend(row.pieces)
             layout.lines.extend([line] * len(row.pieces))
@@ -267,6 +268,13 @@ def _write(blocks: list[list[Row]], height: float) -> Layout:
             previous = row
     layout.text = "".join(parts)
     return layout
+
+
+def _widest_line_gap(rows: list[Row], height: float) -> float:
+    """More white than this starts a block; text that is set wide all over has wide gaps between its lines."""
+    gaps = [below.y0 - above.y1 for above, below in pairwise(rows)]
+    usual = median(gaps) if len(gaps) >= _COLUMN_ROWS else 0.0
+    return max(_BLOCK_GAP * height, min(1.4 * usual, 3 * height))
 
 
 def _line_text(row: Row, height: float) -> str:

@@ -91,6 +91,7 @@ def form(checked: bool = True, hidden: bool = False) -> bytes:
     flags = "hidden" if hidden else "print"
     fields.textfield(name="name", value="Jane Doe", x=150, y=745, width=200, height=20, annotationFlags=flags)
     fields.choice(name="kind", value="Partner", options=["Partner", "Estate"], x=150, y=705, width=200, height=20)
+    fields.textfield(name="code", value="4711", x=150, y=600, width=120, height=20, maxlen=4, fieldFlags="comb")
     fields.checkbox(name="yes", checked=checked, x=150, y=670, size=16)
     fields.checkbox(name="no", checked=not checked, x=150, y=640, size=16)
     canvas.drawString(180, 673, "agrees")

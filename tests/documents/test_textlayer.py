@@ -77,6 +77,7 @@ def test_filled_fields_and_check_boxes_are_words_where_they_are_seen(tmp_path: P
     assert jane.origin == "form"
     assert 150 / 595 <= jane.x0 <= 165 / 595
     assert word(page, "Partner").origin == "form"
+    assert word(page, "4711").origin == "form"
     assert "☒ agrees" in page.text
     assert "☐ refuses" in page.text
     assert page.text.count("Jane") == page.text.count("Partner") == 1

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from agent.history import recent_turns, split_turns
-from agent.messages import Call, ChatMessage, Round, Ruling, Transcript, sanitize, transcript_messages
+from agent.messages import Call, ChatMessage, Round, Ruling, Transcript, clean_json, sanitize, transcript_messages
 from agent.models import Message, ToolCall, Turn
 from llm.types import Completion
 
@@ -63,7 +63,7 @@ def append_round(turn: Turn, answer: Round, completion: Completion | None, *, se
         role="assistant",
         content=answer.text,
         thinking=answer.thinking,
-        thinking_blocks=list(answer.thinking_blocks),
+        thinking_blocks=clean_json(answer.thinking_blocks),
         thinking_ms=ms,
         round_index=answer.index,
         sent=sent,

@@ -16,7 +16,7 @@ _OTHER = Kind("document", "Document", (), ())
 
 @dataclass(frozen=True, slots=True)
 class DocumentKind:
-    """The kind and the name for it ("W-9 Form")."""
+    """The kind and the name for it ("Invoice", or a form by its number)."""
 
     kind: Kind
     name: str

@@ -26,4 +26,4 @@ class TagForm(forms.Form):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         if _HEX.fullmatch(str(self["color"].value() or "")):
-            self.fields["color"].widget.input_type = "color"  # type: ignore[attr-defined]  # a TextInput has it
+            self.fields["color"].widget.input_type = "color"

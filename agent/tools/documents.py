@@ -3,8 +3,10 @@
 from typing import Annotated, Any
 from urllib.parse import quote
 
+from django.conf import settings
 from pydantic import Field
 
+from agent.messages import cut_result
 from agent.toolbox import ToolContext, toolbox
 from agent.tools.arguments import Json, NameSearch, Skip, TagIds, quoted
 from agent.tools.refusals import NothingGiven, OtherDocument
@@ -13,16 +15,20 @@ from documents import selectors, services
 from documents.errors import DocumentNotFound
 from documents.tagging import show_document, tag_ids_of_document
 
+_MORE = "Call get_ocr_text with page_num for one page at a time."
 DocumentId = Annotated[str | None, Field(description="Id of the document; the current one when left out.")]
 
 
-@toolbox.tool(writes=False, summary="Read the text", more="Call get_ocr_text with page_num for one page at a time.")
+@toolbox.tool(writes=False, summary="Read the text", more=_MORE)
 def get_ocr_text(
     ctx: ToolContext,
     page_num: Annotated[int | None, Field(ge=1, description="One page, from 1; all pages when left out.")] = None,
 ) -> Json:
     """Read the text of the current document, of one page or of all pages."""
-    return {"text": selectors.page_text(actor=ctx.actor, document_id=ctx.document_id, number=page_num)}
+    text = selectors.page_text(actor=ctx.actor, document_id=ctx.document_id, number=page_num)
+    if page_num is not None:
+        return {"text": text}
+    return cut_result({"text": text}, cap=settings.AGENT_RESULT_CHARS, hint=_MORE)
 
 
 @toolbox.tool(writes=False, summary="Look through documents", more="Use skip and a smaller limit, or name_search.")

@@ -80,6 +80,15 @@ def test_the_instructions_are_ours_alone_and_name_the_rules() -> None:
     assert len(SYSTEM) < 5000
 
 
+def test_a_run_without_a_person_has_the_help_texts_in_its_instructions(alice: Person, receipt: Document) -> None:
+    context = context_for(alice, receipt)
+    context.headless = True
+    system = build_preface(context)[0]["content"]
+    assert system.startswith(SYSTEM)
+    assert "# Writing a schema" in system
+    assert "# Writing a prompt" in system
+
+
 def test_the_mark_is_one_for_a_turn_and_another_for_the_next(alice: Person, receipt: Document) -> None:
     context = context_for(alice, receipt)
     first, again = build_preface(context), build_preface(context)

@@ -8,7 +8,7 @@ import pytest
 
 import agent.tools  # noqa: F401 - fills the toolbox
 from agent.toolbox import ArgumentsRefused, ToolContext, toolbox
-from documents.models import Document, Extraction
+from documents.models import Document, Extraction, Page
 from documents.services import update_document
 from schemas_app.services import create_schema
 from tags_app.services import create_tag
@@ -72,6 +72,14 @@ def test_text_is_read_whole_and_by_page(ctx: ToolContext) -> None:
     assert call(ctx, "get_ocr_text", page_num=1) == {"text": "\n".join(RECEIPT)}
     assert call(ctx, "get_ocr_text", page_num=2)["code"] == "page_not_found"
     assert call(ctx, "get_ocr_text", page_num=0)["code"] == "invalid_arguments"
+
+
+def test_a_long_text_ends_with_how_to_get_the_rest(ctx: ToolContext, receipt: Document) -> None:
+    Page.objects.filter(version=receipt.current_version).update(text="word " * 5000)
+    cut = call(ctx, "get_ocr_text")
+    assert len(json.dumps(cut)) <= 12_000
+    assert "page_num" in cut["cut"]
+    assert call(ctx, "get_ocr_text", page_num=1) == {"text": "word " * 5000}
 
 
 def test_text_that_is_not_there_yet_is_said(alice: Person) -> None:

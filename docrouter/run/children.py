@@ -81,6 +81,8 @@ class Children:
                 break
             time.sleep(0.05)
         for child in self._children:
+            if child.process.poll() is None:
+                self._say(f"{child.program.name} did not end by itself.")
             _end_group(child.process.pid, signal.SIGKILL)
             child.process.wait()
         self._children.clear()

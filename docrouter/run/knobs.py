@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FALSE = {"0", "false", "no", "off"}
 
 
-class BadKnob(ValueError):  # noqa: N818  # the name says it
+class BadKnob(ValueError):  # the name says it
     """A variable has a value that cannot be used; the message names it."""
 
 

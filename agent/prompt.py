@@ -22,6 +22,7 @@ from organizations.actor import Actor
 from prompts_app.default import DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME
 from prompts_app.selectors import get_revision as get_prompt_revision
 from schemas_app.selectors import get_revision as get_schema_revision
+from schemas_app.selectors import get_version as get_latest_schema
 
 Json = dict[str, Any]
 _TEXTS = Path(__file__).resolve().parent / "prompts"
@@ -149,7 +150,10 @@ def read_working_state(*, actor: Actor, document_id: object, working_state: Json
 
 
 def _in_work(actor: Actor, working_state: Json, result: Any) -> tuple[Any, Any]:
-    """The schema revision and the prompt revision in work; a prompt brings its schema along."""
+    """The schema (its latest version) and the prompt revision in work; a prompt brings its schema along.
+
+    The latest version, so that a change which the model proposes stands on what a person saved in the meantime.
+    """
     revid = working_state.get("prompt_revid")
     prompt = _or_none(get_prompt_revision, actor=actor, prompt_revid=revid) if revid else None
     if prompt is None and not working_state.get("schema_revid") and result is not None and not revid:
@@ -158,6 +162,8 @@ def _in_work(actor: Actor, working_state: Json, result: Any) -> tuple[Any, Any]:
     schema = _or_none(get_schema_revision, actor=actor, schema_revid=schema_revid) if schema_revid else None
     if schema is None and prompt is not None:
         schema = prompt.schema_revision
+    if schema is not None:
+        schema = _or_none(get_latest_schema, actor=actor, schema_id=schema.schema_id)
     return schema, prompt
 
 

@@ -177,6 +177,14 @@ def test_the_working_state_is_read_fresh_with_names_versions_and_extraction(alic
     assert nothing_in_work == {**expected, "extraction": {**data, "total": 3}}
 
 
+def test_what_a_person_saved_since_is_what_the_model_sees(alice: Person, receipt: Document) -> None:
+    schema = create_schema(actor=alice.actor, name="Mine", response_format=response_format(a="string")).revision
+    newer = create_schema(actor=alice.actor, name="Mine", response_format=response_format(b="string")).revision
+    state = data_of(build_preface(context_for(alice, receipt, schema_revid=schema.pk.hex)))["working_state"]
+    assert (state["schema_revid"], state["schema_version"]) == (newer.pk.hex, 2)
+    assert state["response_format"] == response_format(b="string")
+
+
 def test_a_new_schema_in_work_hides_the_results_of_other_prompts(alice: Person, receipt: Document) -> None:
     prompt = make_prompt(alice)
     result_of(alice, receipt, prompt, {"number": "1", "date": "", "total": 2, "iban": ""})

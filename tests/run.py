@@ -42,7 +42,7 @@ def checks() -> list[Check]:
     return [
         ("format", [tool("ruff"), "format", "--check", "--quiet", "."], {}),
         ("lint", [tool("ruff"), "check", "--quiet", "."], {}),
-        ("imports", [tool("lint-imports"), "--no-timing"], {}),
+        ("imports", [tool("lint-imports"), "--no-logo"], {}),
         ("templates", [tool("djlint"), "--check", "--lint", "--quiet", "templates"], {}),
         ("types", [tool("mypy"), "--no-error-summary", "."], {}),
         ("migrations", [PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"], {}),

@@ -79,21 +79,17 @@ def start_turn(
     """
     if launch and not runner.accepts_turns():
         raise ShuttingDown()
-    question = clean_text(text).strip()
-    if not 0 < len(question) <= MAX_QUESTION_CHARS:
-        raise QuestionInvalid()
+    question = _question(text)
     document = get_document(actor=actor, document_id=document_id)
     thread = _lock_thread_for_asking(actor, document_id, thread_id) if thread_id is not None else None
-    replaced = get_turn(actor=actor, turn_id=instead_of, document_id=document_id) if instead_of is not None else None
-    if replaced is not None and (thread is None or replaced.thread_id != thread.pk):
-        raise TurnNotFound()
+    parent_id = _parent_id(actor, document_id, thread, instead_of)
     if thread is not None:
         _clear_the_way(thread, actor, reject_waiting=reject_waiting)
     turn = Turn.objects.create(
         organization_id=actor.organization_id,
         document=document,
         thread=thread,
-        parent_id=replaced.parent_id if replaced else _newest_turn_id(thread),
+        parent_id=parent_id,
         author_id=actor.user_id,
         actor_name=actor.name,
         via=actor.via,
@@ -252,7 +248,20 @@ def _clear_the_way(thread: Thread, actor: Actor, *, reject_waiting: bool) -> Non
     tell_on_commit(standing, cancel_waiting(standing))
 
 
-def _newest_turn_id(thread: Thread | None) -> Any:
+def _question(text: str) -> str:
+    question = clean_text(text).strip()
+    if not 0 < len(question) <= MAX_QUESTION_CHARS:
+        raise QuestionInvalid()
+    return question
+
+
+def _parent_id(actor: Actor, document_id: object, thread: Thread | None, instead_of: object) -> Any:
+    """The turn to go on from: the newest, or the one before the question that is asked anew. Raises: TurnNotFound."""
+    if instead_of is not None:
+        replaced = get_turn(actor=actor, turn_id=instead_of, document_id=document_id)
+        if thread is None or replaced.thread_id != thread.pk:
+            raise TurnNotFound()
+        return replaced.parent_id
     if thread is None:
         return None
     return thread.turns.order_by("-created_at", "-id").values_list("id", flat=True).first()

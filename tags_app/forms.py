@@ -27,3 +27,4 @@ class TagForm(forms.Form):
         super().__init__(*arguments, **options)
         if _HEX.fullmatch(str(self["color"].value() or "")):
             self.fields["color"].widget.input_type = "color"
+            self.fields["color"].widget.attrs["style"] = "width: 64px"

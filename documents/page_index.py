@@ -12,6 +12,7 @@ from llm.offline.typing.amounts import find_amounts
 from llm.offline.typing.dates import find_dates
 
 Box = tuple[float, float, float, float]
+_MAX_SCATTERED, _MAX_STARTS = 40, 5
 _SEPARATORS = re.compile(r"[^\w\s\-/.,'’–]+")
 
 
@@ -35,6 +36,13 @@ class Hit:
         top, bottom = max(self.boxes[0][1], other.boxes[0][1]), min(self.boxes[-1][3], other.boxes[-1][3])
         height = min(self.boxes[-1][3] - self.boxes[0][1], other.boxes[-1][3] - other.boxes[0][1])
         return bottom - top >= height / 2
+
+    def continues(self, other: "Hit") -> bool:
+        """Whether this can be the next line of that: a little below it in its column, or beside it."""
+        mine, theirs = self.boxes[0], other.boxes[-1]
+        below, height = mine[1] - theirs[1], max(theirs[3] - theirs[1], 0.005)
+        in_column = mine[0] < theirs[2] + height and mine[2] > theirs[0] - height
+        return (in_column and 0 < below < 4 * height) or (abs(below) < height / 2 and mine[0] >= theirs[2] - height)
 
     def distance(self, other: "Hit") -> float:
         """Vertical distance of the middles first, horizontal as the tie-break."""
@@ -146,23 +154,38 @@ class PageIndex:
         ]
 
     def scattered(self, value: str) -> list[Hit]:
-        """A text whose lines are apart in reading order (an address in a column): its pieces, close together.
+        """A text whose lines are apart in reading order: a wrapped cell of a table, an address in a column.
 
-        The value is split at commas, line breaks and wide blanks; all pieces must stand on one page, near each other.
+        Cut into the longest pieces that stand on the page, each one below or beside the piece before it.
         """
-        pieces = [piece for piece in re.split(r"[,;\n]+|\s{2,}", value) if fold_text(piece)]
-        if len(pieces) < 2:
+        words = value.split()
+        if not 2 <= len(words) <= _MAX_SCATTERED:
             return []
-        for page in self._pages:
-            placed: list[Hit] = []
-            for piece in pieces:
-                here = [hit for hit in self.text(piece) if hit.page == page.number]
-                if not here:
-                    break
-                placed.append(min(here, key=lambda hit: hit.distance(placed[-1])) if placed else here[0])
-            if len(placed) == len(pieces):
+        for start in self._first_pieces(words):
+            page = self._by_number[start[0].page]
+            placed, position = [start[0]], start[1]
+            while position < len(words) and (step := self._next_piece(words, position, placed[-1])):
+                placed.append(step[0])
+                position = step[1]
+            if position == len(words):
                 return [page.hit(tuple(dict.fromkeys(word for hit in placed for word in hit.words)))]
         return []
+
+    def _first_pieces(self, words: Sequence[str]) -> list[tuple[Hit, int]]:
+        for end in range(len(words) - 1, 0, -1):
+            if hits := self.text(" ".join(words[:end])):
+                return [(hit, end) for hit in hits[:_MAX_STARTS]]
+        return []
+
+    def _next_piece(self, words: Sequence[str], start: int, before: Hit) -> tuple[Hit, int] | None:
+        for end in range(len(words), start, -1):
+            piece = " ".join(words[start:end])
+            near = [hit for hit in self.text(piece) if hit.page == before.page and hit.continues(before)]
+            if near:
+                return min(near, key=lambda hit: hit.distance(before)), end
+            if not fold_text(piece):
+                return before, end
+        return None
 
     def numbers(self, value: Decimal) -> list[Hit]:
         """Places that print this number, in any of the usual formats."""

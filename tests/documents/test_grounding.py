@@ -144,3 +144,15 @@ def test_the_parts_of_an_address_pull_each_other_together() -> None:
 
 def test_the_quote_holds_the_signs_between_the_words() -> None:
     assert place("SF25 (30 %) Typ", "Vollkasko SF25 (30 %) Typ 3").quote == "SF25 (30 %) Typ"
+
+
+def test_a_wrapped_cell_of_a_table_is_found_although_its_lines_are_apart_in_reading_order() -> None:
+    table = page(
+        "Item                 Qty   Total",
+        "Mineral water         20   109.80",
+        "12 x 1.0 l bottles",
+        "Deposit  20  55.46",
+    )
+    found = ground(data={"lines": [{"item": "Mineral water 12 x 1.0 l bottles"}]}, pages=[table])["lines.0.item"]
+    assert (found.state, len(found.boxes)) == ("found", 2)
+    assert ground(data={"item": "Mineral water Deposit 9"}, pages=[table])["item"].state == "not_found"

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from agent.errors import AuthorOnly, ThreadNotFound, ToolCallNotFound, TurnNotFound
-from agent.events import AssistantTextChunk, AssistantTextDone, Event, ThinkingChunk, ThinkingDone, TurnStarted
+from agent.events import AssistantTextChunk, AssistantTextDone, ThinkingChunk, ThinkingDone
 from agent.models import Message, StandingRule, Thread, ToolCall, Turn
 from agent.streams import Numbered, read_stream
 from core.ids import show_id
@@ -227,12 +227,6 @@ def snapshot(*, turn: Turn) -> Json:
         "result": turn.outcome,
         "expires_at": turn.expires_at.isoformat() if turn.expires_at else None,
     }
-
-
-def first_event(turn: Turn) -> Event:
-    """What a stream of this turn begins with."""
-    thread_id = show_id(turn.thread_id) if turn.thread_id else None
-    return TurnStarted(turn_id=show_id(turn.pk), thread_id=thread_id, model=turn.model)
 
 
 def _snapshot_round(message: Message, calls: list[ToolCall]) -> Json:

@@ -141,6 +141,18 @@ def create_thread(*, actor: Actor, document_id: object, title: str = "") -> Thre
 
 
 @transaction.atomic
+def open_thread(*, actor: Actor, document_id: object, thread_id: object) -> Thread:
+    """The thread, to be read; an admin who opens somebody's private thread leaves a line in the audit log.
+
+    Raises: ThreadNotFound.
+    """
+    thread = get_thread(actor=actor, document_id=document_id, thread_id=thread_id)
+    if not thread.shared and thread.author_id != actor.user_id:
+        record(actor=actor, action="thread.opened_by_admin", target=("thread", thread.pk))
+    return thread
+
+
+@transaction.atomic
 def rename_thread(*, actor: Actor, document_id: object, thread_id: object, title: str) -> Thread:
     """Raises: ThreadNotFound, AuthorOnly, Invalid."""
     thread = _own_thread(actor, document_id, thread_id)

@@ -1,5 +1,6 @@
 """Turns with a database: started, decided, stopped, ended; in one process."""
 
+import asyncio
 import time
 from datetime import timedelta
 from typing import Any
@@ -10,10 +11,19 @@ from django.utils import timezone
 from redis import Redis
 
 from agent import driving, runner
-from agent.errors import ArgumentsChanged, TurnNotFound, TurnOpen, UnknownCall
+from agent.errors import ArgumentsChanged, ThreadNotFound, TurnNotFound, TurnOpen, UnknownCall
+from agent.events import AssistantTextChunk
 from agent.models import ToolCall, Turn
 from agent.reaping import reap
-from agent.selectors import get_turn, turn_events, waiting_turns, what_was_sent
+from agent.selectors import (
+    branches,
+    get_turn,
+    newest_of_branch,
+    thread_turns,
+    turn_events,
+    waiting_turns,
+    what_was_sent,
+)
 from agent.services import (
     Decision,
     cancel_turn,
@@ -21,11 +31,12 @@ from agent.services import (
     create_thread,
     decide,
     delete_thread,
+    open_thread,
     share_thread,
     start_turn,
     undo_tool_call,
 )
-from agent.streams import stream_key
+from agent.streams import Numbered, follow, stream_key
 from agent.toolbox import ArgumentsRefused
 from documents.models import Document
 from llm.errors import ModelStreamBroken
@@ -188,6 +199,40 @@ def test_a_thread_has_one_open_turn_and_its_turns_are_the_context(
     third = waits_for(ask(alice, document, "Better first", thread_id=thread.pk, instead_of=turn.pk).pk, *ENDED)
     assert third.parent_id is None
     assert [message["role"] for message in client.sent[-1]] == ["system", "user", "user"]
+    assert thread_turns(thread=thread) == [third]
+    assert thread_turns(thread=thread, head=second) == [turn, second]
+    assert branches(turn=third) == branches(turn=turn) == [turn, third]
+    assert newest_of_branch(turn=turn) == second
+
+
+def test_a_private_thread_is_its_authors_and_an_admin_who_opens_it_is_noted(alice: Person, document: Document) -> None:
+    bob = make_person("bob@example.com", organization=alice.organization)
+    eve = make_person("eve@example.com", organization=alice.organization)
+    thread = create_thread(actor=bob.actor, document_id=document.pk)
+    where = {"document_id": document.pk, "thread_id": thread.pk}
+    with pytest.raises(ThreadNotFound):
+        open_thread(actor=eve.actor, **where)
+    with pytest.raises(ThreadNotFound):
+        ask(alice, document, thread_id=thread.pk)
+    open_thread(actor=bob.actor, **where)
+    assert not AuditEntry.objects.filter(action="thread.opened_by_admin").exists()
+    open_thread(actor=alice.actor, **where)
+    assert AuditEntry.objects.get(action="thread.opened_by_admin").actor_name == "Alice"
+
+
+def test_a_reader_follows_a_turn_to_its_end(alice: Person, document: Document, monkeypatch: Any) -> None:
+    put_on_stage(monkeypatch, says("one two three four"), pause=0.03)
+    turn = ask(alice, document)
+
+    async def read() -> list[Numbered]:
+        return [numbered async for numbered in follow(turn.pk, seconds=5)]
+
+    told = asyncio.run(read())
+    assert [numbered.seq for numbered in told] == list(range(1, len(told) + 1))
+    assert told[-1].event.type == "done"
+    chunks = [numbered.event.chunk for numbered in told if isinstance(numbered.event, AssistantTextChunk)]
+    assert ("".join(chunks).split(), len(chunks) > 1) == (["one", "two", "three", "four"], True)
+    waits_for(turn.pk, "done")
 
 
 def test_stop_ends_a_running_turn_at_once(alice: Person, document: Document, monkeypatch: Any) -> None:

@@ -63,7 +63,7 @@ def read_again(request: MemberRequest, document_id: str) -> HttpResponse | HttpR
     """Read the document again from its first page."""
     reparse(actor=request.actor, document_id=document_id)
     if request.htmx:
-        return viewer(request, document_id)
+        return render(request, "documents/_viewer.html", viewer_context(actor=request.actor, document_id=document_id))
     return redirect("documents:detail", document_id)
 
 

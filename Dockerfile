@@ -7,7 +7,7 @@ WORKDIR /app
 # The requirements first: they change less often than the code.
 COPY requirements-bootstrap.txt requirements.txt ./
 COPY docrouter/install.py docrouter/install.py
-RUN python3 docrouter/install.py && rm -rf /root/.cache
+RUN python3 docrouter/install.py
 
 COPY . .
 RUN useradd --system --uid 10001 --home-dir /data docrouter && install -d -o docrouter -m 0700 /data

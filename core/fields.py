@@ -13,22 +13,22 @@ class OrderedJSONField(models.JSONField):
     For what a person or a model wrote in an order: schemas, results, arguments. The database cannot compare it.
     """
 
-    def db_type(self, connection: BaseDatabaseWrapper) -> str:  # noqa: ARG002 - Django's signature
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
         return "json"
 
     def get_db_prep_value(
         self,
         value: Any,
-        connection: BaseDatabaseWrapper,  # noqa: ARG002 - Django's signature
-        prepared: bool = False,  # noqa: ARG002 - Django's signature
+        connection: BaseDatabaseWrapper,
+        prepared: bool = False,
     ) -> Any:
         return value if value is None or hasattr(value, "resolve_expression") else Json(value)
 
     def from_db_value(
         self,
         value: Any,
-        expression: Any,  # noqa: ARG002 - Django's signature
-        connection: BaseDatabaseWrapper,  # noqa: ARG002 - Django's signature
+        expression: Any,
+        connection: BaseDatabaseWrapper,
     ) -> Any:
         """The driver has parsed `json` already."""
         return value

@@ -175,9 +175,7 @@ RUN_ATTEMPTS = env.int("RUN_ATTEMPTS", default=3)
 # --- Models ---------------------------------------------------------------------------------------------------
 # Every NAME_API_KEY / NAME_API_BASE in the environment is a provider of litellm's by that name.
 MODEL_PROVIDERS = ("openai", "anthropic", "gemini", "mistral", "groq", "xai", "openrouter", "azure")
-MODEL_PROVIDER_KEYS = {
-    name: key for name in MODEL_PROVIDERS if (key := env.str(f"{name.upper()}_API_KEY", default=""))
-}
+MODEL_PROVIDER_KEYS = {name: key for name in MODEL_PROVIDERS if (key := env.str(f"{name.upper()}_API_KEY", default=""))}
 MODEL_API_BASES = {name: base for name in MODEL_PROVIDERS if (base := env.str(f"{name.upper()}_API_BASE", default=""))}
 CHAT_MODELS = env.list("CHAT_MODELS", default=[])
 DEFAULT_CHAT_MODEL = env.str("DEFAULT_CHAT_MODEL", default="")
@@ -218,7 +216,7 @@ SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
-X_FRAME_OPTIONS = "SAMEORIGIN"
+X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'self'"],
@@ -230,7 +228,7 @@ CONTENT_SECURITY_POLICY = {
         "object-src": ["'none'"],
         "base-uri": ["'none'"],
         "form-action": ["'self'"],
-        "frame-ancestors": ["'self'"],
+        "frame-ancestors": ["'none'"],
     }
 }
 

@@ -14,6 +14,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("docrouter.health_urls")),
     path("", include("organizations.urls")),
     path("", include("documents.urls")),
+    path("", include("documents.tag_urls")),
+    path("", include("prompts_app.schema_urls")),
+    path("", include("prompts_app.urls")),
     path("", include("agent.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -5,9 +5,9 @@ from urllib.parse import unquote
 
 from django.db.models import Case, IntegerField, QuerySet, Value, When
 
+from core.listing import Fields, containing, filtered, ordered
 from documents.errors import InvalidQuery
 from documents.models import Document
-from tags_app.listing import Fields, containing, filtered, ordered
 from tags_app.models import Tag
 
 FIELDS: Fields = {

@@ -32,7 +32,8 @@ _litellm: Any = None
 def start_warming() -> None:
     """Begin to import litellm in a thread. Returns at once; may be called again."""
     if not _warm.is_set():
-        threading.Thread(target=warm, name="litellm-import", daemon=True).start()
+        # Not a daemon: an interpreter that ends in the middle of an import waits for its lock for ever.
+        threading.Thread(target=warm, name="litellm-import").start()
 
 
 def is_warm() -> bool:

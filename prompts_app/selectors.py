@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from django.db.models import Exists, F, OuterRef, Prefetch, QuerySet
 
 from core.ids import parse_id
+from core.listing import Fields, Listing, containing, filtered, ordered, page_of
 from organizations.actor import Actor
 from organizations.gate import get_owned, owned
 from prompts_app.errors import PromptNotFound
 from prompts_app.models import Prompt, PromptRevision
 from schemas_app.errors import SchemaNotFound
-from schemas_app.listing import Fields, Listing, containing, filtered, ordered, page_of
 from tags_app.models import Tag
 from tags_app.selectors import get_tags
 

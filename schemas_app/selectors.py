@@ -4,10 +4,10 @@ from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Lower
 
 from core.ids import parse_id
+from core.listing import Fields, Listing, containing, filtered, ordered, page_of
 from organizations.actor import Actor
 from organizations.gate import get_owned, owned
 from schemas_app.errors import SchemaNotFound
-from schemas_app.listing import Fields, Listing, containing, filtered, ordered, page_of
 from schemas_app.models import Schema, SchemaRevision
 
 FIELDS: Fields = {

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from core.errors import NotFound
 from core.ids import parse_id
+from core.listing import Fields, Listing, containing, filtered, ordered, page_of
 from organizations.actor import Actor
 from organizations.gate import get_owned, owned
 from tags_app.errors import TagNotFound, UnknownTags
-from tags_app.listing import Fields, Listing, containing, filtered, ordered, page_of
 from tags_app.models import Tag
 
 FIELDS: Fields = {

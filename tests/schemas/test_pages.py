@@ -20,7 +20,7 @@ from tags_app.services import create_tag
 from tests.conftest import Person
 from tests.schemas.bodies import response_format
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.schemas.page_urls")]
+pytestmark = pytest.mark.django_db
 LINES = {
     "type": "array",
     "items": {

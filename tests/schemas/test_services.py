@@ -7,6 +7,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from core.listing import ListQueryInvalid
 from organizations.selectors import list_audit
 from schemas_app.errors import (
     NameInvalid,
@@ -16,7 +17,6 @@ from schemas_app.errors import (
     SchemaNameTaken,
     SchemaNotFound,
 )
-from schemas_app.listing import ListQueryInvalid
 from schemas_app.models import Schema, SchemaRevision
 from schemas_app.presentation import field_rows, show_schema
 from schemas_app.selectors import get_revision, get_schema, get_version, list_schemas, list_versions

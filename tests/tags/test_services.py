@@ -7,12 +7,12 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from core.listing import ListQueryInvalid
 from documents.models import Document
 from documents.tagging import delete_tag, tag_ids_of_document
 from prompts_app.config import PromptConfig
 from prompts_app.services import create_prompt, revise_prompt
 from tags_app.errors import TagInUse, TagInvalid, TagNameTaken, TagNotFound, UnknownTags
-from tags_app.listing import ListQueryInvalid
 from tags_app.models import DEFAULT_COLOR, Tag
 from tags_app.presentation import show_tag
 from tags_app.selectors import get_tag, get_tags, list_tags

@@ -10,7 +10,6 @@ from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth import SESSION_KEY as USER_KEY
-from django.contrib.sessions.backends.base import SessionBase
 from django.template.loader import render_to_string
 
 from agent.events import AssistantTextChunk, Event, ThinkingChunk, from_wire
@@ -151,7 +150,7 @@ def actor_of_scope(scope: dict[str, Any]) -> Actor:
 
     Raises: NotAMember.
     """
-    wrapped: SessionBase = scope["session"]
+    wrapped: Any = scope["session"]  # channels wraps it lazily
     session = type(getattr(wrapped, "_wrapped", wrapped))(wrapped.session_key)
     user = scope["user"]
     if not isinstance(user, User) or session.get(USER_KEY) != str(user.pk):

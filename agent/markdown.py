@@ -6,7 +6,7 @@ things (`schema:<id>`, `doc:<id>` …) lead to our pages.
 """
 
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import nh3
@@ -16,7 +16,6 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
 
 _OWN_LINK = re.compile(r"(schema|schema_rev|prompt|prompt_rev|tag|doc):([0-9a-f]{32})")
 _PAGES = {
@@ -45,34 +44,30 @@ MAX_CHARS = 200_000
 class _Renderer(RendererHTML):
     """markdown-it's renderer with our links, diffs and heading levels."""
 
-    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+    def link_open(self, tokens: Sequence[Token], idx: int, *_others: Any) -> str:
         href = str(tokens[idx].attrGet("href") or "")
         page = own_page(href)
         closing = next(t for t in tokens[idx:] if t.type == "link_close" and t.level == tokens[idx].level)
         closing.meta = {"own": page is not None, "href": href}
         return f'<a href="{escape(page)}">' if page else '<span class="outside">'
 
-    def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+    def link_close(self, tokens: Sequence[Token], idx: int, *_others: Any) -> str:
         meta = tokens[idx].meta
         if meta.get("own"):
             return "</a>"
         address = "" if _OWN_LINK.match(meta["href"]) else f" <code>{escape(meta['href'])}</code>"
         return f"{address}</span>"
 
-    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+    def fence(self, tokens: Sequence[Token], idx: int, *_others: Any) -> str:
         token = tokens[idx]
         if token.info.strip().split(" ")[0] != "diff":
             return f'<pre class="code"><code>{escape(token.content)}</code></pre>\n'
         return f'<pre class="code diff"><code>{"".join(map(_diff_line, token.content.splitlines()))}</code></pre>\n'
 
-    def heading_open(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
-    ) -> str:
+    def heading_open(self, tokens: Sequence[Token], idx: int, *_others: Any) -> str:
         return f"<{_heading(tokens[idx].tag)}>"
 
-    def heading_close(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
-    ) -> str:
+    def heading_close(self, tokens: Sequence[Token], idx: int, *_others: Any) -> str:
         return f"</{_heading(tokens[idx].tag)}>"
 
 

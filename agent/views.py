@@ -67,11 +67,12 @@ WAITING_SHOWN = 30
 def panel(request: MemberRequest, document_id: str) -> HttpResponse:
     """The whole tab. `?thread=` names a thread, "new" none yet; without it the newest one is opened."""
     wanted = request.GET.get("thread", "")
+    found: Thread | None = None
     if wanted and wanted != "new":
-        thread = get_thread(actor=request.actor, document_id=document_id, thread_id=wanted)
-    else:
-        thread = None if wanted else list_threads(actor=request.actor, document_id=document_id).first()
-    return _panel(request, document_id, thread)
+        found = get_thread(actor=request.actor, document_id=document_id, thread_id=wanted)
+    elif not wanted:
+        found = list_threads(actor=request.actor, document_id=document_id).first()
+    return _panel(request, document_id, found)
 
 
 @require_GET

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from agent import runner
 from agent.errors import ArgumentsChanged, ShuttingDown, TurnNotFound, UnknownCall
+from agent.leases import lock_seen_turn
 from agent.messages import to_json
 from agent.models import ToolCall, Turn
 from agent.selectors import get_turn
@@ -95,7 +96,7 @@ def decide(*, actor: Actor, document_id: object, turn_id: object, decisions: Seq
 def lock_turn(*, actor: Actor, document_id: object, turn_id: object) -> Turn:
     """A turn that the actor may decide about, locked until the transaction ends. Raises: TurnNotFound."""
     seen = get_turn(actor=actor, document_id=document_id, turn_id=turn_id)
-    return Turn.objects.select_for_update(of=("self",)).select_related("thread").get(pk=seen.pk)
+    return lock_seen_turn(seen.pk)
 
 
 def reject_all(*, turn: Turn, actor: Actor, reason: str) -> None:

@@ -26,7 +26,7 @@ from agent.streams import Streams, last_seq
 from agent.taint import DocumentText
 from agent.threads import in_thread
 from agent.toolbox import Toolbox, ToolContext, toolbox
-from agent.transcript import history_messages, load_transcript, totals
+from agent.transcript import history_messages, load_transcript, totals, whole_turn
 from core.ids import show_id
 from documents.errors import TextNotReady
 from documents.selectors import document_content, page_text
@@ -60,8 +60,7 @@ def load(turn_id: uuid.UUID, toolbox: Toolbox) -> Loaded:
 
     Raises: DomainError when the person or the document is gone.
     """
-    turns = Turn.objects.select_related("author", "thread").prefetch_related("messages", "tool_calls")
-    turn = turns.get(pk=turn_id)
+    turn = whole_turn(turn_id)
     actor = actor_for(user=turn.author, organization_id=turn.organization_id, via="agent", name=turn.actor_name)
     prompt_tokens, completion_tokens, cost = totals(turn.messages.all())
     return Loaded(

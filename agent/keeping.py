@@ -14,12 +14,12 @@ from agent.endings import finish, wait
 from agent.events import CallShown, TurnResult
 from agent.leases import lock_held_turn
 from agent.messages import Call, Round, clean_json, cut_result
-from agent.models import Thread, ToolCall, Turn
+from agent.models import Turn
 from agent.setup import Tally
 from agent.stopping import Stopped
 from agent.threads import in_thread
 from agent.toolbox import Toolbox, ToolContext
-from agent.transcript import append_round, status_of_result
+from agent.transcript import append_round, mark_started, store_result
 from llm.types import Completion
 
 Json = dict[str, Any]
@@ -89,7 +89,7 @@ class TurnKeeper:
         result = call.result or {}
         await in_thread(lambda: self._keep_result(call, result, self._context, monotonic()))
 
-    async def waits(self, pending: Sequence[CallShown]) -> datetime:  # noqa: ARG002 - the rows say what is pending
+    async def waits(self, pending: Sequence[CallShown]) -> datetime:
         """Hand the turn over to a person. The numbers of the two events that tell it are taken already.
 
         Raises: Stopped, LeaseLost.
@@ -120,8 +120,7 @@ class TurnKeeper:
     def _mark_started(self, call: Call) -> None:
         with transaction.atomic():
             self._lock_turn()
-            rows = ToolCall.objects.filter(turn_id=self.turn_id, call_id=call.id)
-            rows.update(status=ToolCall.Status.STARTED, started_at=timezone.now())
+            mark_started(self.turn_id, call.id)
 
     def _run_and_keep(self, call: Call, function: Callable[[], Json], context: ToolContext, begun: float) -> Json:
         with transaction.atomic():
@@ -140,14 +139,11 @@ class TurnKeeper:
             self._store(call, result, context, begun)
 
     def _store(self, call: Call, result: Json, context: ToolContext, begun: float) -> None:
-        ToolCall.objects.filter(turn_id=self.turn_id, call_id=call.id, result__isnull=True).update(
-            result=result,
-            success="error" not in result,
-            status=status_of_result(result),
-            duration_ms=int((monotonic() - begun) * 1000),
-            undo=context.undo if "error" not in result else None,
-            finished_at=timezone.now(),
+        store_result(
+            self.turn_id,
+            call.id,
+            result,
+            undo=context.undo,
+            ms=int((monotonic() - begun) * 1000),
+            working_state=dict(context.working_state),
         )
-        state = dict(context.working_state)
-        Turn.objects.filter(pk=self.turn_id).update(working_state=state)
-        Thread.objects.filter(turns=self.turn_id).update(working_state=state, updated_at=timezone.now())

@@ -39,6 +39,11 @@ def lock_held_turn(turn_id: uuid.UUID, epoch: int) -> Turn:
     return turn
 
 
+def lock_seen_turn(turn_id: uuid.UUID) -> Turn:
+    """A turn that the caller may see, locked until the transaction ends, whoever holds it."""
+    return Turn.objects.select_for_update(of=("self",)).select_related("thread").get(pk=turn_id)
+
+
 def renew(held: Iterable[tuple[uuid.UUID, int]]) -> None:
     """Push the leases of these claims out; claims that are lost stay lost."""
     for turn_id, epoch in held:

@@ -3,10 +3,9 @@
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
-from django.utils import timezone
 
-from agent.models import StandingRule, Turn
+from agent.models import Turn
+from agent.selectors import rule_covers
 from core.ids import show_id
 
 Json = dict[str, Any]
@@ -33,16 +32,4 @@ def may_run_unasked(turn: Turn, name: str, arguments: Json, *, tainted: bool) ->
         return False
     if name in turn.auto_approved_tools:
         return True
-    return not tainted and _rule_covers(turn, name)
-
-
-def _rule_covers(turn: Turn, name: str) -> bool:
-    rules = StandingRule.objects.filter(
-        Q(document_id=turn.document_id) | Q(document__isnull=True),
-        organization_id=turn.organization_id,
-        user_id=turn.author_id,
-        tool=name,
-        revoked_at__isnull=True,
-        until__gt=timezone.now(),
-    )
-    return rules.exists()
+    return not tainted and rule_covers(turn=turn, tool=name)

@@ -175,6 +175,19 @@ def list_standing_rules(*, actor: Actor, now: datetime | None = None) -> QuerySe
     return rows.filter(until__gt=now or timezone.now()).select_related("document").order_by("-created_at", "-id")
 
 
+def rule_covers(*, turn: Turn, tool: str) -> bool:
+    """Whether a standing rule of the turn's author allows this tool on this document now."""
+    rules = StandingRule.objects.filter(
+        Q(document_id=turn.document_id) | Q(document__isnull=True),
+        organization_id=turn.organization_id,
+        user_id=turn.author_id,
+        tool=tool,
+        revoked_at__isnull=True,
+        until__gt=timezone.now(),
+    )
+    return rules.exists()
+
+
 def live_text(*, turn: Turn) -> LiveText:
     """Text and thinking of rounds that are still being said, for a page that is loaded in the middle of an answer."""
     texts: dict[int, str] = {}

@@ -85,25 +85,17 @@ def start_turn(
     parent_id = _parent_id(actor, document_id, thread, instead_of)
     if thread is not None:
         _clear_the_way(thread, actor, reject_waiting=reject_waiting)
-    turn = Turn.objects.create(
-        organization_id=actor.organization_id,
+    turn = Turn(
         document=document,
         thread=thread,
         parent_id=parent_id,
-        author_id=actor.user_id,
-        actor_name=actor.name,
-        via=actor.via,
         model=require_chat_model(model or (thread.model if thread else None) or None),
         auto_approve=auto_approve,
         auto_approved_tools=_known_tools(auto_approved_tools),
         mentions=check_mentions(actor=actor, mentions=mentions),
         history=[] if thread else sanitize(list(history)[-MAX_HISTORY:]),
-        working_state={"schema_revid": None, "prompt_revid": None} | (thread.working_state if thread else {}),
     )
-    append_question(turn, question)
-    if thread is not None:
-        _touch_thread(thread, turn, question)
-    record(actor=actor, action="turn.started", target=("turn", turn.pk), data={"document": show_id(document.pk)})
+    _begin(turn, actor, question)
     if launch:
         launch_on_commit(turn.pk)
     return turn
@@ -258,6 +250,20 @@ def _clear_the_way(thread: Thread, actor: Actor, *, reject_waiting: bool) -> Non
     reject_all(turn=standing, actor=actor, reason=REJECTED_BY_GOING_ON)
     record(actor=actor, action="turn.rejected", target=("turn", standing.pk))
     tell_on_commit(standing, cancel_waiting(standing))
+
+
+def _begin(turn: Turn, actor: Actor, question: str) -> None:
+    """Store a new turn with its question, in its thread."""
+    thread = turn.thread
+    turn.organization_id, turn.author_id = actor.organization_id, actor.user_id
+    turn.actor_name, turn.via = actor.name, actor.via
+    turn.working_state = {"schema_revid": None, "prompt_revid": None} | (thread.working_state if thread else {})
+    turn.save(force_insert=True)
+    append_question(turn, question)
+    if thread is not None:
+        _touch_thread(thread, turn, question)
+    data = {"document": show_id(turn.document_id)}
+    record(actor=actor, action="turn.started", target=("turn", turn.pk), data=data)
 
 
 def _question(text: str) -> str:

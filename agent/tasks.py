@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from agent.reaping import reap
+from agent.processing import reap
 
 
 @shared_task(name="agent.tasks.reap_turns", ignore_result=True)

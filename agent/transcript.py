@@ -1,5 +1,6 @@
 """Rows ⇄ messages: the only place that knows both. Loading what was said, appending what is said now."""
 
+import uuid
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
@@ -9,10 +10,16 @@ from django.utils import timezone
 
 from agent.history import recent_turns, split_turns
 from agent.messages import Call, ChatMessage, Round, Ruling, Transcript, clean_json, sanitize, transcript_messages
-from agent.models import Message, ToolCall, Turn
+from agent.models import Message, Thread, ToolCall, Turn
 from llm.types import Completion
 
 Json = dict[str, Any]
+
+
+def whole_turn(turn_id: uuid.UUID) -> Turn:
+    """A turn with everything that was said in it."""
+    turns = Turn.objects.select_related("author", "thread").prefetch_related("messages", "tool_calls")
+    return turns.get(pk=turn_id)
 
 
 def load_transcript(turn: Turn) -> Transcript:
@@ -96,6 +103,30 @@ def append_round(turn: Turn, answer: Round, completion: Completion | None, *, se
         for position, call in enumerate(answer.calls)
     )
     return message
+
+
+def mark_started(turn_id: uuid.UUID, call_id: str) -> None:
+    """A write is about to run: from its commit on it is never run again."""
+    rows = ToolCall.objects.filter(turn_id=turn_id, call_id=call_id)
+    rows.update(status=ToolCall.Status.STARTED, started_at=timezone.now())
+
+
+def store_result(
+    turn_id: uuid.UUID, call_id: str, result: Json, *, undo: Json | None, ms: int, working_state: Json
+) -> None:
+    """The one result of a call, how to take it back, and what the thread works on now."""
+    now = timezone.now()
+    failed = "error" in result
+    ToolCall.objects.filter(turn_id=turn_id, call_id=call_id, result__isnull=True).update(
+        result=result,
+        success=not failed,
+        status=status_of_result(result),
+        duration_ms=ms,
+        undo=None if failed else undo,
+        finished_at=now,
+    )
+    Turn.objects.filter(pk=turn_id).update(working_state=working_state)
+    Thread.objects.filter(turns=turn_id).update(working_state=working_state, updated_at=now)
 
 
 def status_of_result(result: Json) -> str:

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from agent.errors import TurnNotFound
 from agent.models import Turn
-from agent.reaping import reap
+from agent.processing import reap
 from agent.services import Decision, cancel_turn, decide
 from documents.models import Document
 from organizations.models import AuditEntry

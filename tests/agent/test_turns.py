@@ -14,7 +14,7 @@ from agent import driving, runner
 from agent.errors import ArgumentsChanged, ThreadNotFound, TurnNotFound, TurnOpen, UnknownCall
 from agent.events import AssistantTextChunk
 from agent.models import ToolCall, Turn
-from agent.reaping import reap
+from agent.processing import reap
 from agent.selectors import (
     branches,
     get_turn,

@@ -38,7 +38,8 @@ class DocumentConsumer(MemberConsumer):
     """For the workspace: one document."""
 
     async def watched(self) -> tuple[str, ...]:
-        return await database_sync_to_async(self._watched)()
+        groups: tuple[str, ...] = await database_sync_to_async(self._watched)()
+        return groups
 
     def _watched(self) -> tuple[str, ...]:
         try:

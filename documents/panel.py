@@ -99,8 +99,8 @@ def extraction_panel(*, actor: Actor, document_id: object, chosen: str = "") -> 
     edits: tuple[ExtractionEdit, ...] = ()
     history: tuple[Extraction, ...] = ()
     if result is not None:
-        which = {"actor": actor, "document_id": document.pk, "extraction_id": result.pk}
-        edits, history = tuple(list_edits(**which)[:200]), tuple(result_history(**which)[:20])
+        edits = tuple(list_edits(actor=actor, document_id=document.pk, extraction_id=result.pk)[:200])
+        history = tuple(result_history(actor=actor, document_id=document.pk, extraction_id=result.pk)[:20])
     form = build_form(result, inner_schema(result), list(edits)) if result is not None else ()
     lines = tuple(_edit_line(edit) for edit in edits)
     return Panel(document, choices, chosen, result, form, newest_run(actor, document), lines, history)

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.core.files.uploadedfile import UploadedFile as PostedFile
@@ -50,7 +51,7 @@ def _line(request: MemberRequest, outcome: Outcome) -> str:
     return render(request, "documents/_uploaded.html", {"outcome": outcome}).content.decode()
 
 
-def _store(actor: Actor, file: PostedFile, tag_ids: Sequence[str], *, again: bool) -> Outcome:
+def _store(actor: Actor, file: "PostedFile[Any]", tag_ids: Sequence[str], *, again: bool) -> Outcome:
     name = file.name or "file"
     earlier = None if again else find_duplicate(actor=actor, sha256=_sha256(file))
     if earlier is not None:
@@ -62,13 +63,13 @@ def _store(actor: Actor, file: PostedFile, tag_ids: Sequence[str], *, again: boo
     return Outcome(name, document=stored.document)
 
 
-def _as_upload(name: str, file: PostedFile, tag_ids: Sequence[str]) -> UploadedFile:
+def _as_upload(name: str, file: "PostedFile[Any]", tag_ids: Sequence[str]) -> UploadedFile:
     if isinstance(file, TemporaryUploadedFile):
         return UploadedFile(name=name, path=Path(file.temporary_file_path()), tag_ids=tag_ids)
     return UploadedFile(name=name, data=file.read(), tag_ids=tag_ids)
 
 
-def _sha256(file: PostedFile) -> str:
+def _sha256(file: "PostedFile[Any]") -> str:
     digest = hashlib.sha256()
     for chunk in file.chunks():
         digest.update(chunk)

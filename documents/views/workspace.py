@@ -20,7 +20,7 @@ _SPLIT = (25, 75, 46)
 def workspace(request: MemberRequest, document_id: str) -> HttpResponse:
     """The page. Its tabs and its viewer are the same fragments that are sent later."""
     context = viewer_context(actor=request.actor, document_id=document_id)
-    document = context["document"]
+    document = get_document(actor=request.actor, document_id=document_id)
     shown = extraction_panel(actor=request.actor, document_id=document_id, chosen=request.GET.get("prompt", ""))
     return render(
         request,

@@ -1,6 +1,7 @@
 """The workspace: viewer, pictures, words, find, the original file, renaming and tagging."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -137,4 +138,6 @@ def test_every_script_and_style_that_pages_name_is_there(alice: Person, receipt:
     ours = [name for name in named if name.startswith(("css/", "js/", "icons/"))]
     assert len(ours) > 8
     assert [name for name in ours if not (Path("static") / name).is_file()] == []
-    assert json.loads(page.split('name="htmx-config" content=\'')[1].split("'")[0])["allowEval"] is False
+    config = re.search(r"name=\"htmx-config\"\s+content='([^']+)'", page)
+    assert config is not None
+    assert json.loads(config[1])["allowEval"] is False

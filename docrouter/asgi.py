@@ -1,6 +1,7 @@
 """HTTP and websocket put together."""
 
 import os
+import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docrouter.settings")
 
@@ -12,10 +13,16 @@ from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 
+from agent import runner
 from docrouter.urls import websocket_urlpatterns
 from llm.runtime import start_warming
 
 start_warming()
+
+if "twisted.internet.reactor" in sys.modules:  # under daphne, which has no other word for "about to stop"
+    from twisted.internet import reactor, threads
+
+    reactor.addSystemEventTrigger("before", "shutdown", lambda: threads.deferToThread(runner.drain))
 
 application = ProtocolTypeRouter(
     {

@@ -192,13 +192,9 @@ def _plain(value: object) -> str:
 
 
 def _highlight(path: str, values: Iterable[PreviewValue]) -> str:
-    """JSON for the viewer: the boxes on the first page that has any."""
-    placed = [value for value in values if value.page is not None and value.boxes]
-    if not placed:
-        return ""
-    page = placed[0].page
-    boxes = [box for value in placed if value.page == page for box in value.boxes]
-    return json.dumps({"path": path, "page": page, "boxes": boxes})
+    """JSON for the viewer: every box, with its page."""
+    boxes = [{"page": value.page, "box": box} for value in values if value.page for box in value.boxes]
+    return json.dumps({"boxes": boxes, "label": path}) if boxes else ""
 
 
 def _schema_card(asked: _Asked) -> Card:

@@ -53,7 +53,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.send(f"<!--at {turn_hex} {seq} {seq}-->")
         self._guard = asyncio.create_task(self._recheck())
 
-    async def disconnect(self, code: int) -> None:  # noqa: ARG002 - channels' signature
+    async def disconnect(self, code: int) -> None:
         if self._guard is not None:
             self._guard.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -92,7 +92,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         except DomainError:
             await self.close(NOT_ALLOWED)
 
-    async def membership_changed(self, message: dict[str, Any]) -> None:  # noqa: ARG002 - channels' signature
+    async def membership_changed(self, message: dict[str, Any]) -> None:
         """Somebody's membership changed: look whether it was this person's."""
         await self._close_if_gone()
 

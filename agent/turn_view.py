@@ -131,8 +131,13 @@ class TurnView:
         return next((call for item in self.rounds for call in item.calls if call.call_id == call_id), None)
 
 
-def turn_view(turn: Turn, *, actor: Actor, live: Sequence[LiveRound] = (), seq: int | None = None) -> TurnView:
-    """Build the view of one turn. `seq` is the last event that `live` already contains."""
+def turn_view(
+    turn: Turn, *, actor: Actor, live: Sequence[LiveRound] = (), seq: int | None = None, opened: bool = True
+) -> TurnView:
+    """Build the view of one turn. `seq` is the last event that `live` already contains.
+
+    An admin who did not open somebody's private thread (`opened`) sees its cards only.
+    """
     messages = sorted(turn.messages.all(), key=lambda message: message.position)
     calls = sorted(turn.tool_calls.all(), key=lambda call: call.position)
     question = next((message for message in messages if message.role == "user"), None)
@@ -149,7 +154,7 @@ def turn_view(turn: Turn, *, actor: Actor, live: Sequence[LiveRound] = (), seq: 
         author_name=turn.actor_name,
         is_mine=turn.author_id == actor.user_id,
         may_decide=may_decide(actor=actor, turn=turn),
-        may_open=may_open or actor.is_admin,
+        may_open=may_open or (opened and actor.is_admin),
         model=turn.model,
         rounds=_rounds(turn, answers, calls, live, actor),
         error=turn.error_message,

@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from agent import services
 from agent.cards import ordered_arguments
 from agent.conversation import one_turn_view, panel_context, thread_context
 from agent.endings import FINAL
@@ -30,27 +31,7 @@ from agent.selectors import (
     waiting_turns,
     what_was_sent,
 )
-from agent.services import (
-    Decision,
-    cancel_turn,
-    create_standing_rule,
-    create_thread,
-    revoke_standing_rule,
-    start_turn,
-    undo_tool_call,
-)
-from agent.services import (
-    decide as decide_calls,
-)
-from agent.services import (
-    delete_thread as trash_thread,
-)
-from agent.services import (
-    rename_thread as give_title,
-)
-from agent.services import (
-    share_thread as set_shared,
-)
+from agent.services import Decision
 from agent.toolbox import ArgumentsRefused
 from agent.turn_view import call_dom_id, turn_view
 from core.errors import DomainError, Invalid
@@ -69,7 +50,7 @@ def panel(request: MemberRequest, document_id: str) -> HttpResponse:
     wanted = request.GET.get("thread", "")
     found: Thread | None = None
     if wanted and wanted != "new":
-        found = get_thread(actor=request.actor, document_id=document_id, thread_id=wanted)
+        found = services.open_thread(actor=request.actor, document_id=document_id, thread_id=wanted)
     elif not wanted:
         found = list_threads(actor=request.actor, document_id=document_id).first()
     return _panel(request, document_id, found)
@@ -134,7 +115,7 @@ def decide(request: MemberRequest, document_id: str, turn_id: str) -> HttpRespon
     with transaction.atomic():
         if verdict == "always":
             _allow(request, document_id, turn_id, call_ids[0])
-        decide_calls(actor=request.actor, document_id=document_id, turn_id=turn_id, decisions=decisions)
+        services.decide(actor=request.actor, document_id=document_id, turn_id=turn_id, decisions=decisions)
     return _decided(request, turn_id, call_ids)
 
 
@@ -142,7 +123,7 @@ def decide(request: MemberRequest, document_id: str, turn_id: str) -> HttpRespon
 @member_page
 def cancel(request: MemberRequest, document_id: str, turn_id: str) -> HttpResponse:
     """Stop a turn. The line above the composer is drawn by the event that follows."""
-    turn = cancel_turn(actor=request.actor, document_id=document_id, turn_id=turn_id)
+    turn = services.cancel_turn(actor=request.actor, document_id=document_id, turn_id=turn_id)
     call_ids = [call.call_id for call in turn.tool_calls.all()]
     return _decided(request, turn_id, call_ids) if turn.status in FINAL else HttpResponse(status=204)
 
@@ -169,7 +150,7 @@ def card(request: MemberRequest, document_id: str, call_id: str) -> HttpResponse
 def undo(request: MemberRequest, document_id: str, call_id: str) -> HttpResponse:
     """Take back what a call wrote."""
     _call(request, document_id, call_id)
-    call = undo_tool_call(actor=request.actor, call_row_id=call_id)
+    call = services.undo_tool_call(actor=request.actor, call_row_id=call_id)
     view = turn_view(get_turn(actor=request.actor, turn_id=call.turn_id), actor=request.actor)
     shown = view.call(call.call_id)
     return HttpResponse(call_html(view, shown) if shown else "")
@@ -198,7 +179,7 @@ def sent(request: MemberRequest, document_id: str, turn_id: str) -> HttpResponse
 def waiting(request: MemberRequest) -> HttpResponse:
     """Every turn that waits for this person, decidable right here."""
     rows = list(waiting_turns(actor=request.actor)[:WAITING_SHOWN])
-    items = [{"turn": turn_view(row, actor=request.actor), "row": row} for row in rows]
+    items = [{"turn": turn_view(row, actor=request.actor, opened=False), "row": row} for row in rows]
     return _fresh(render(request, "agent/waiting.html", {"items": items, "waiting_count": len(rows)}))
 
 
@@ -222,7 +203,7 @@ def mentions(request: MemberRequest, document_id: str) -> HttpResponse:
 @member_page
 def rename_thread(request: MemberRequest, document_id: str, thread_id: str) -> HttpResponse:
     title = request.POST.get("title", "")
-    renamed = give_title(actor=request.actor, document_id=document_id, thread_id=thread_id, title=title)
+    renamed = services.rename_thread(actor=request.actor, document_id=document_id, thread_id=thread_id, title=title)
     return _panel(request, document_id, renamed)
 
 
@@ -231,7 +212,9 @@ def rename_thread(request: MemberRequest, document_id: str, thread_id: str) -> H
 def share_thread(request: MemberRequest, document_id: str, thread_id: str) -> HttpResponse:
     """Share a private thread, or make a shared one private again."""
     found = get_thread(actor=request.actor, document_id=document_id, thread_id=thread_id)
-    changed = set_shared(actor=request.actor, document_id=document_id, thread_id=thread_id, shared=not found.shared)
+    changed = services.share_thread(
+        actor=request.actor, document_id=document_id, thread_id=thread_id, shared=not found.shared
+    )
     return _panel(request, document_id, changed)
 
 
@@ -239,7 +222,7 @@ def share_thread(request: MemberRequest, document_id: str, thread_id: str) -> Ht
 @member_page
 def delete_thread(request: MemberRequest, document_id: str, thread_id: str) -> HttpResponse:
     """Move a thread to the trash and show the newest one that is left."""
-    trash_thread(actor=request.actor, document_id=document_id, thread_id=thread_id)
+    services.delete_thread(actor=request.actor, document_id=document_id, thread_id=thread_id)
     return _panel(request, document_id, list_threads(actor=request.actor, document_id=document_id).first())
 
 
@@ -247,7 +230,7 @@ def delete_thread(request: MemberRequest, document_id: str, thread_id: str) -> H
 @member_page
 def revoke_rule(request: MemberRequest, document_id: str, rule_id: str) -> HttpResponse:
     """End a standing permission."""
-    revoke_standing_rule(actor=request.actor, rule_id=rule_id)
+    services.revoke_standing_rule(actor=request.actor, rule_id=rule_id)
     return _panel(request, document_id, list_threads(actor=request.actor, document_id=document_id).first())
 
 
@@ -259,8 +242,8 @@ def _ask(request: MemberRequest, document_id: str, thread_id: str) -> Turn:
         _stop_open_turn(request, document_id, thread_id)
     with transaction.atomic():
         if not thread_id:
-            thread_id = create_thread(actor=actor, document_id=document_id).pk.hex
-        return start_turn(
+            thread_id = services.create_thread(actor=actor, document_id=document_id).pk.hex
+        return services.start_turn(
             actor=actor,
             document_id=document_id,
             text=data.get("text", ""),
@@ -287,7 +270,7 @@ def _stop_open_turn(request: MemberRequest, document_id: str, thread_id: str) ->
     standing = found.turns.filter(status__in=Turn.OPEN).first()
     if standing is None:
         return
-    cancel_turn(actor=request.actor, document_id=document_id, turn_id=standing.pk)
+    services.cancel_turn(actor=request.actor, document_id=document_id, turn_id=standing.pk)
     until = time.monotonic() + STOP_SECONDS
     while time.monotonic() < until:
         standing.refresh_from_db(fields=["status"])
@@ -311,7 +294,7 @@ def _decide_edited(request: MemberRequest, document_id: str, turn_id: str) -> Ht
             arguments_hash=request.POST.get("hash") or None,
         )
         try:
-            decide_calls(actor=request.actor, document_id=document_id, turn_id=turn_id, decisions=[decision])
+            services.decide(actor=request.actor, document_id=document_id, turn_id=turn_id, decisions=[decision])
         except ArgumentsRefused as problem:
             form = edit_form(call.name, form.arguments, problems=[str(problem)])
         else:
@@ -329,7 +312,7 @@ def _allow(request: MemberRequest, document_id: str, turn_id: str, call_id: str)
     days = request.POST.get("days", "1")
     if call is None or days not in map(str, RULE_DAYS):
         raise Invalid("Choose for how long this is allowed.")
-    create_standing_rule(
+    services.create_standing_rule(
         actor=request.actor,
         tool=call.name,
         until=timezone.now() + timedelta(days=int(days)),

@@ -147,6 +147,7 @@ function started() {
   startSpeaking(chat(), byId("agent-say"));
   follow = true;
   toEnd();
+  panel()?.setAttribute("data-ready", "");
   shownCards = new Set();
   showStatus();
 }

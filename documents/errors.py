@@ -116,6 +116,13 @@ class ExtractionFailed(Unavailable):
     detail = "The model did not answer with data. Try again, or choose another model."
 
 
+class ExtractionStopped(Conflict):
+    """Somebody cancelled the run, or deleted the document, while the model was asked."""
+
+    code = "cancelled"
+    detail = "This extraction was stopped."
+
+
 class ExtractionStale(Conflict):
     code = "extraction_stale"
     detail = "Somebody changed this result in the meantime. Nothing of yours was saved: look at the new values first."

@@ -8,9 +8,7 @@ import asyncio
 import contextlib
 import json
 import uuid
-from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -22,7 +20,8 @@ from django.utils import timezone
 
 from core.errors import DomainError
 from core.threads import in_thread
-from documents.errors import ExtractionActive, ExtractionFailed, TextNotReady
+from documents.awaiting import lease, unless_stopped
+from documents.errors import ExtractionActive, ExtractionFailed, ExtractionStopped, TextNotReady
 from documents.events import append_event
 from documents.grounding import ground, is_empty, leaves_of
 from documents.models import Extraction, Run
@@ -98,7 +97,7 @@ def begin_extraction(*, actor: Actor, document_id: object, prompt_revid: str | N
                 phase=Run.Phase.EXTRACTING,
                 prompt_revision=prompt.revision,
                 epoch=1,
-                lease_until=_lease(),
+                lease_until=lease(),
                 started_at=timezone.now(),
             )
     except IntegrityError as problem:
@@ -110,18 +109,18 @@ def begin_extraction(*, actor: Actor, document_id: object, prompt_revid: str | N
 async def perform_extraction(*, actor: Actor, run_id: uuid.UUID) -> Extraction:
     """Ask the model and store its answer. However it ends, the run ends with it.
 
-    Raises: ModelError, ExtractionFailed, and asyncio's CancelledError.
+    Raises: ModelError, ExtractionFailed, ExtractionStopped, and asyncio's CancelledError.
     """
     job = await in_thread(partial(_load, actor, run_id))
     try:
-        async with _lease_kept(job):
-            completion = await complete(
-                model=job.model_used,
-                messages=build_messages(job.prompt, job.content),
-                document=job.content,
-                response_format=job.prompt.response_format or {"type": "json_object"},
-                temperature=0.0,
-            )
+        asked = complete(
+            model=job.model_used,
+            messages=build_messages(job.prompt, job.content),
+            document=job.content,
+            response_format=job.prompt.response_format or {"type": "json_object"},
+            temperature=0.0,
+        )
+        completion = await unless_stopped(job.run_id, job.epoch, asked)
         data = parse_object(completion.text)
         return await in_thread(partial(_finish, actor, job, completion, data))
     except DomainError as problem:
@@ -185,6 +184,12 @@ def interrupt_lost_extractions() -> int:
     return count
 
 
+def cancel_extraction(*, actor: Actor, run: Run) -> None:
+    """End a locked, active run at once. Whoever asks the model for it finds out within half a second and hangs up."""
+    _end(run.pk, run.epoch, "cancelled", "Stopped.", retryable=True, actor=actor)
+    run.refresh_from_db()
+
+
 def _load(actor: Actor, run_id: uuid.UUID) -> _Job:
     run = Run.objects.get(pk=run_id, organization_id=actor.organization_id)
     prompt = prompt_to_run(actor=actor, prompt_revid=run.prompt_revision_id.hex if run.prompt_revision_id else None)
@@ -196,6 +201,8 @@ def _load(actor: Actor, run_id: uuid.UUID) -> _Job:
 @transaction.atomic
 def _finish(actor: Actor, job: _Job, completion: Completion, data: dict[str, Any]) -> Extraction:
     run = lock_run(job.run_id)
+    if run.phase == Run.Phase.CANCELLED:
+        raise ExtractionStopped()
     if run.epoch != job.epoch or run.phase in Run.ENDED:
         raise ExtractionFailed("This run was ended before the model answered.")
     ordered = _in_schema_order(job.prompt.response_format, data)
@@ -267,31 +274,6 @@ def lock_run(run_id: uuid.UUID) -> Run:
 def _tell(actor: Actor | None, run: Run, event: str, data: dict[str, Any]) -> None:
     refresh_state(document_id=run.document_id)
     append_event(document_id=run.document_id, type=event, actor=actor, run=run, data=data)
-
-
-def _lease() -> Any:
-    return timezone.now() + timedelta(seconds=settings.RUN_LEASE_SECONDS)
-
-
-@contextlib.asynccontextmanager
-async def _lease_kept(job: _Job) -> AsyncIterator[None]:
-    """Renew the run's lease while the model is awaited."""
-
-    def renew() -> None:
-        Run.objects.filter(pk=job.run_id, epoch=job.epoch).update(lease_until=_lease())
-
-    async def keep() -> None:
-        while True:
-            await asyncio.sleep(settings.RUN_LEASE_SECONDS / 3)
-            await in_thread(renew)
-
-    task = asyncio.create_task(keep())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
 
 
 def _in_schema_order(response_format: dict[str, Any] | None, data: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from core.ids import new_id, show_id
 from documents import files, tasks
 from documents.errors import DocumentNotFound, FileTooLarge, ParserCrashed, RunActive, RunEnded, TooManyFiles
 from documents.events import append_event
+from documents.extraction import cancel_extraction
 from documents.ingest import sandbox
 from documents.ingest.names import clean_name
 from documents.ingest.sniff import FileType, sniff_path
@@ -28,8 +29,8 @@ from documents.states import refresh_state
 from organizations.actor import Actor
 from organizations.gate import owned
 from organizations.services import record
-from tags_app.models import Tag
 from tags_app.selectors import get_tags
+from tags_app.services import lock_tags
 
 MAX_METADATA_PAIRS, MAX_METADATA_CHARS = 100, 2_000
 
@@ -63,7 +64,7 @@ class _Checked:
     sha256: str
     type: FileType
     page_count: int | None
-    tags: Sequence[Tag]
+    tag_ids: Sequence[uuid.UUID]
     metadata: dict[str, str]
 
 
@@ -105,7 +106,7 @@ def _check(actor: Actor, file: UploadedFile, path: Path) -> _Checked:
         sha256=files.sha256_of(path),
         type=kind,
         page_count=_look_inside(path, kind),
-        tags=get_tags(actor=actor, tag_ids=file.tag_ids),
+        tag_ids=[tag.pk for tag in get_tags(actor=actor, tag_ids=file.tag_ids)],
         metadata=_checked_metadata(file.metadata),
     )
 
@@ -142,11 +143,21 @@ def _save_all(actor: Actor, checked: Sequence[_Checked]) -> list[UploadResult]:
     stored: list[str] = []
     try:
         with transaction.atomic():
-            return [_save(actor, one, stored) for one in checked]
+            results = [_save(actor, one, stored) for one in checked]
+            _attach_tags(actor, checked, results)
+            return results
     except BaseException:
         for key in stored:
             files.discard(key)
         raise
+
+
+def _attach_tags(actor: Actor, checked: Sequence[_Checked], results: Sequence[UploadResult]) -> None:
+    """Last, and all in one order: tags are held for a moment only, and two uploads never wait for each other."""
+    wanted = sorted({key for one in checked for key in one.tag_ids})
+    held = {tag.pk: tag for tag in lock_tags(actor=actor, tag_ids=wanted)}
+    for one, result in zip(checked, results, strict=True):
+        result.document.tags.set([held[key] for key in one.tag_ids])
 
 
 def _save(actor: Actor, one: _Checked, stored: list[str]) -> UploadResult:
@@ -176,7 +187,6 @@ def _save(actor: Actor, one: _Checked, stored: list[str]) -> UploadResult:
     version.save(force_insert=True)
     document.current_version = version
     document.save(update_fields=["current_version"])
-    document.tags.set(one.tags)
     EventHead.objects.create(document=document)
     record(actor=actor, action="document.uploaded", target=("document", document.pk), data={"bytes": one.size})
     data = {"version": 1, "bytes": one.size, "duplicateOf": show_id(duplicate.pk) if duplicate else None}
@@ -239,7 +249,7 @@ def update_document(
         document.metadata = _checked_metadata(metadata)
         changed.append("metadata")
     if tag_ids is not None:
-        document.tags.set(get_tags(actor=actor, tag_ids=tag_ids))
+        document.tags.set(lock_tags(actor=actor, tag_ids=tag_ids))
         changed.append("tags")
     if not changed:
         return document
@@ -287,13 +297,18 @@ def reparse(*, actor: Actor, document_id: object) -> Run:
 
 @transaction.atomic
 def cancel_run(*, actor: Actor, run_id: object) -> Run:
-    """Stop a run: at once when nobody works on it, else at its next page. Raises: RunNotFound, RunEnded."""
+    """Stop a run. Extractions end at once, reading ends at the next page, or at once when nobody works on it.
+
+    Raises: RunNotFound, RunEnded.
+    """
     run = lock_run(get_run(actor=actor, run_id=run_id).pk)
     if run.phase in Run.ENDED:
         raise RunEnded
     run.cancel_requested = True
     run.save(update_fields=["cancel_requested", "updated_at"])
     record(actor=actor, action="run.cancelled", target=("run", run.pk))
-    if run.lease_until is None or run.lease_until <= timezone.now():
+    if run.kind == Run.Kind.EXTRACT:
+        cancel_extraction(actor=actor, run=run)
+    elif run.lease_until is None or run.lease_until <= timezone.now():
         end_cancelled(run)
     return run

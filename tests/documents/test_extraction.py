@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,12 +10,14 @@ from asgiref.sync import async_to_sync
 from django.db import IntegrityError, transaction
 
 from core.errors import NotFound
+from core.threads import in_thread
 from documents.errors import (
     DocumentNotFound,
     ExtractionActive,
     ExtractionFailed,
     ExtractionNotFound,
     ExtractionStale,
+    ExtractionStopped,
     FieldInvalid,
     TextNotReady,
 )
@@ -28,6 +31,7 @@ from documents.extraction import (
 )
 from documents.models import Document, Event, Extraction, Run
 from documents.results import current_result, get_result, list_edits, result_history, set_verified, update_field
+from documents.services import cancel_run
 from llm.content import DocumentContent, PageContent
 from llm.errors import ModelFailed
 from organizations.models import AuditEntry
@@ -179,6 +183,53 @@ def test_a_cancelled_run_says_so(
 
     async_to_sync(start_and_stop)()
     assert Run.objects.get(kind="extract").phase == "cancelled"
+
+
+@with_threads
+def test_a_run_that_is_cancelled_ends_at_once_and_hangs_up_on_the_model(
+    alice: Person, receipt: Document, prompt: PromptRevision, fake_provider: FakeProvider
+) -> None:
+    fake_provider.add(Step(text="{}", structured=True, fault=Fault("slow_headers", seconds=5)))
+
+    async def start_and_cancel() -> None:
+        task = asyncio.create_task(
+            run_extraction(actor=alice.actor, document_id=receipt.id, prompt_revid=prompt.id.hex)
+        )
+        assert await asyncio.to_thread(fake_provider.wait_asked)
+        begun = await Run.objects.aget(kind="extract")
+        ended = await in_thread(partial(cancel_run, actor=alice.actor, run_id=begun.pk))
+        assert (ended.phase, ended.error_code, ended.lease_until) == ("cancelled", "cancelled", None)
+        with pytest.raises(ExtractionStopped):
+            await asyncio.wait_for(task, 1)
+        assert await asyncio.to_thread(fake_provider.wait_gone)
+
+    async_to_sync(start_and_cancel)()
+    receipt.refresh_from_db()
+    assert receipt.state == "ocr_completed"
+    assert types(receipt) == ["extraction.started", "extraction.failed"]
+    assert Extraction.objects.count() == 0
+    begin_extraction(actor=alice.actor, document_id=receipt.id, prompt_revid=prompt.id.hex)
+
+
+@with_threads
+def test_an_answer_that_comes_after_the_stop_is_not_kept(
+    alice: Person, receipt: Document, prompt: PromptRevision, fake_provider: FakeProvider, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("documents.awaiting.LOOK_SECONDS", 30)
+    fake_provider.add(Step(text=json.dumps(ANSWER), structured=True, fault=Fault("slow_headers", seconds=0.3)))
+
+    async def start_and_cancel() -> None:
+        task = asyncio.create_task(
+            run_extraction(actor=alice.actor, document_id=receipt.id, prompt_revid=prompt.id.hex)
+        )
+        assert await asyncio.to_thread(fake_provider.wait_asked)
+        begun = await Run.objects.aget(kind="extract")
+        await in_thread(partial(cancel_run, actor=alice.actor, run_id=begun.pk))
+        with pytest.raises(ExtractionStopped):
+            await task
+
+    async_to_sync(start_and_cancel)()
+    assert (Run.objects.get(kind="extract").phase, Extraction.objects.count()) == ("cancelled", 0)
 
 
 def test_one_prompt_runs_on_a_document_once_at_a_time(alice: Person, receipt: Document, prompt: PromptRevision) -> None:

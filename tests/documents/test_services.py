@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -26,6 +27,7 @@ from documents.events import append_event
 from documents.models import Document, Event, Run
 from documents.page_images import sweep_cache
 from documents.services import UploadedFile
+from documents.tagging import delete_tag
 from organizations.models import AuditEntry
 from tags_app.errors import UnknownTags
 from tags_app.models import Tag
@@ -231,6 +233,48 @@ def test_a_deleted_document_is_gone_until_it_is_restored(alice: Person) -> None:
 
     services.restore_document(actor=alice.actor, document_id=document.id)
     assert selectors.get_document(actor=alice.actor, document_id=document.id) == document
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tag_that_is_being_attached_cannot_be_deleted(alice: Person) -> None:
+    label = tag(alice, "Invoices")
+    (document,) = upload(alice, "a.pdf")
+    told: list[str] = []
+
+    def delete() -> None:
+        try:
+            delete_tag(actor=alice.actor, tag_id=label.pk)
+        except DomainError as problem:
+            told.append(problem.error_code)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=delete)
+    with transaction.atomic():
+        services.update_document(actor=alice.actor, document_id=document.id, tag_ids=[label.id])
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        assert told == []
+    thread.join()
+    assert told == ["tag_in_use"]
+
+
+def test_an_upload_with_a_tag_that_went_away_keeps_nothing(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    label = tag(alice, "Invoices")
+    before = services._save
+
+    def save_late(*arguments: Any) -> Any:
+        delete_tag(actor=alice.actor, tag_id=label.pk)
+        return before(*arguments)
+
+    monkeypatch.setattr(services, "_save", save_late)
+    discarded: list[str] = []
+    monkeypatch.setattr(services.files, "discard", discarded.append)
+    with pytest.raises(UnknownTags):
+        upload(alice, "a.pdf", tag_ids=[label.id])
+    assert Document.objects.count() == 0
+    assert len(discarded) == 1
 
 
 def test_one_parse_at_a_time_and_a_queued_one_is_cancelled_at_once(alice: Person) -> None:

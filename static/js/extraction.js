@@ -1,5 +1,7 @@
 // Editing in place: Enter confirms, Escape restores, Tab walks on; news of the result from elsewhere.
 
+import { reload } from "./workspace.js";
+
 const tab = () => document.getElementById("extraction");
 
 document.addEventListener("keydown", (event) => {
@@ -48,7 +50,7 @@ function settle(detail, patience) {
 function refresh(detail) {
   const typing = document.activeElement?.matches("#fields .value") && document.activeElement.value !== document.activeElement.dataset.was;
   if (!typing) {
-    window.htmx.ajax("GET", tab().dataset.url, { target: "#extraction", swap: "outerHTML" });
+    reload("extraction");
     return;
   }
   const notice = document.createElement("div");
@@ -56,7 +58,7 @@ function refresh(detail) {
   notice.append(Object.assign(document.createElement("span"), { className: "grow", textContent: `${detail.by || "Somebody"} changed this result.` }));
   const button = Object.assign(document.createElement("button"), { className: "btn small", type: "button", textContent: "Show the new values" });
   button.dataset.dismiss = "";
-  button.addEventListener("click", () => window.htmx.ajax("GET", tab().dataset.url, { target: "#extraction", swap: "outerHTML" }));
+  button.addEventListener("click", () => reload("extraction"));
   notice.append(button);
   document.getElementById("problems").replaceChildren(notice);
 }

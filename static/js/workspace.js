@@ -77,19 +77,32 @@ work.addEventListener("htmx:wsAfterMessage", (event) => {
   if (!news.seq || news.seq === seen) return;
   seen = news.seq;
   const viewer = document.getElementById("viewer");
-  if ("readingEnded" in news || (news.type === "page.parsed" && !viewer.querySelector(".sheet"))) refreshViewer();
+  if ("readingEnded" in news || (news.type === "page.parsed" && !viewer.querySelector(".sheet"))) reload("viewer");
   if (news.type.startsWith("extraction.") || "readingEnded" in news) {
     window.dispatchEvent(new CustomEvent("docrouter:extraction", { detail: { ...news } }));
   }
 });
 work.addEventListener("htmx:wsOpen", (event) => {
   if (event.target !== work) return;
-  if (opened || document.querySelector("#viewer:not(:has(.sheet))")) refreshViewer();
+  if (opened || document.querySelector("#viewer:not(:has(.sheet))")) reload("viewer");
   if (opened) window.dispatchEvent(new CustomEvent("docrouter:extraction", { detail: { type: "reconnected" } }));
   opened = true;
 });
 
-function refreshViewer() {
-  const viewer = document.getElementById("viewer");
-  window.htmx.ajax("GET", viewer.dataset.refresh, { target: "#viewer", swap: "outerHTML" });
+const loading = new Map();
+
+/** Ask for a part of the page again (its data-reload says where). What changes meanwhile is asked for afterwards. */
+export function reload(id) {
+  if (loading.has(id)) {
+    loading.set(id, true);
+    return;
+  }
+  loading.set(id, false);
+  const url = document.getElementById(id).dataset.reload;
+  const done = () => {
+    const again = loading.get(id);
+    loading.delete(id);
+    if (again) reload(id);
+  };
+  window.htmx.ajax("GET", url, { target: `#${id}`, swap: "outerHTML" }).then(done, done);
 }

@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
+from docrouter.demo import EMAIL, demo_password
 from llm.catalog import offline_is_default
 
 
@@ -14,5 +15,13 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "actor": getattr(request, "actor", None),
         "organization": getattr(request, "organization", None),
         "offline_is_default": offline_is_default(),
-        "demo_mode": settings.DEMO,
+        "demo": _demo(request),
     }
+
+
+def _demo(request: HttpRequest) -> dict[str, str] | None:
+    """What to sign in with, shown to nobody but a visitor of the demo (which is refused beyond loopback)."""
+    user = getattr(request, "user", None)
+    if not settings.DEMO or (user is not None and user.is_authenticated):
+        return None
+    return {"email": EMAIL, "password": demo_password()}

@@ -4,7 +4,7 @@ const problems = document.getElementById("problems");
 
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details[data-menu][open]")) {
-    if (!menu.contains(event.target)) menu.open = false;
+    if (!menu.contains(event.target) || event.target.closest(".menu-list > a")) menu.open = false;
   }
   event.target.closest("[data-dismiss]")?.closest(".problem, .notice")?.remove();
 });

@@ -41,6 +41,9 @@ def ask(page: Page, text: str) -> None:
     expect(page.locator("#composer-text")).to_have_value("")
 
 
+expect.set_options(timeout=15_000)
+
+
 def card(page: Page, title: str = "") -> Locator:
     """The card that waits; its title is awaited."""
     found = page.locator("#turns [data-card]", has_text=title).first

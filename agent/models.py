@@ -122,6 +122,7 @@ class ToolCall(TenantModel):
     """One call the model asked for: the audit trail of approvals.
 
     `arguments_text` is the model's JSON; `arguments` what was checked and shown; `decided_arguments` what runs.
+    `seen` are the versions of what it would change, at the time of the proposal.
     `arguments_hash` binds a decision to what was shown. A write is marked `started` before it runs.
     """
 
@@ -146,6 +147,7 @@ class ToolCall(TenantModel):
     arguments_hash = models.CharField(max_length=64, blank=True)
     summary = models.CharField(max_length=500, blank=True)
     tainted = models.BooleanField(default=False)
+    seen = models.JSONField(default=dict)
     decision = models.CharField(max_length=10, blank=True)
     decided_arguments = OrderedJSONField(null=True, blank=True)
     decided_by = models.ForeignKey("organizations.User", null=True, on_delete=models.SET_NULL, related_name="+")

@@ -16,7 +16,7 @@ parameter and not in the schema. A DomainError becomes an error result; anything
 import hashlib
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
@@ -29,6 +29,8 @@ from organizations.actor import Actor
 
 Json = dict[str, Any]
 Summary = str | Callable[[Json], str]
+Sees = Callable[["ToolContext", Json], Json]
+"""Reads the versions of what a write would change, by a key that the tool finds again."""
 Border = Callable[[Callable[[], Json]], Awaitable[Json]]
 """Runs a synchronous tool somewhere it may block: the runner gives a thread, tests call it."""
 
@@ -42,6 +44,7 @@ class ToolContext:
 
     `working_state` has the keys `schema_revid` and `prompt_revid` (hex or None); tools set them as they go.
     `undo` is what `record_undo` left, kept beside the call so that a person can take the write back.
+    `seen` is what the tool's `sees` found when the call was proposed: what moved since is not overwritten.
     """
 
     actor: Actor
@@ -52,6 +55,7 @@ class ToolContext:
     now: datetime
     headless: bool = False
     undo: Json | None = field(default=None)
+    seen: Mapping[str, Any] = field(default_factory=dict)
 
     def record_undo(self, kind: str, **data: Any) -> None:
         """Say how this write is taken back: a kind of `agent.tools.undo` and what it needs (JSON values)."""
@@ -71,6 +75,7 @@ class Tool:
     summary: Summary
     function: Callable[..., Any]
     arguments_model: type[BaseModel]
+    sees: Sees | None = None
 
     def check(self, arguments: Json) -> None:
         """Raises: ArgumentsRefused."""
@@ -90,6 +95,15 @@ class Tool:
         except (KeyError, IndexError, ValueError, TypeError, AttributeError):
             return fallback
         return " ".join(text.split())[:500] or fallback
+
+    def look(self, context: ToolContext, arguments: Json) -> Json:
+        """The versions that this call would change. What is not there now is not expected to be there later."""
+        if self.sees is None:
+            return {}
+        try:
+            return self.sees(context, arguments)
+        except DomainError:
+            return {}
 
     def _validated(self, arguments: Json) -> BaseModel:
         try:
@@ -116,7 +130,9 @@ class Toolbox:
     def __init__(self) -> None:
         self._tools: dict[str, Tool] = {}
 
-    def tool(self, *, writes: bool, summary: Summary = "", more: str = "") -> Callable[[F], F]:
+    def tool(
+        self, *, writes: bool, summary: Summary = "", more: str = "", sees: Sees | None = None
+    ) -> Callable[[F], F]:
         """Register the function under its own name. Raises: TypeError at import when it is not a proper tool."""
 
         def register(function: F) -> F:
@@ -135,6 +151,7 @@ class Toolbox:
                 summary=summary,
                 function=function,
                 arguments_model=model,
+                sees=sees,
             )
             return function
 
@@ -219,8 +236,9 @@ def error_result(error: str, code: str, *, fields: dict[str, str] | None = None)
 
 
 def refusal(problem: DomainError) -> Json:
-    """The error result of a call to which a rule said no."""
-    return error_result(problem.detail, problem.error_code, fields=problem.fields)
+    """The error result of a call to which a rule said no, with what the rule has to say about how things are now."""
+    more: Json = clean_json(problem.extra)
+    return more | error_result(problem.detail, problem.error_code, fields=problem.fields)
 
 
 def canonical(arguments: Json) -> str:

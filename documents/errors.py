@@ -8,6 +8,13 @@ class DocumentNotFound(NotFound):
     detail = "Document not found"
 
 
+class DocumentChanged(Conflict):
+    """Somebody changed the document in the meantime; `extra` holds how it is now."""
+
+    code = "document_changed"
+    detail = "The document was changed in the meantime; nothing of this was saved."
+
+
 class PageNotFound(NotFound):
     code = "page_not_found"
     detail = "This document has no such page."

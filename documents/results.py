@@ -121,7 +121,7 @@ def update_field(
         found = current_result(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
     result = lock_result(found.id)
     if edit_version is not None and edit_version != result.edit_version:
-        raise ExtractionStale()
+        raise ExtractionStale(edit_version=result.edit_version)
     before = result.updated_llm_result
     data = deepcopy(before)
     previous = _set_path(data, path, value, _top_level_names(response_format_of(found)))

@@ -5,6 +5,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,15 @@ from django.utils import timezone
 from core.errors import Invalid
 from core.ids import new_id, show_id
 from documents import files, tasks
-from documents.errors import DocumentNotFound, FileTooLarge, ParserCrashed, RunActive, RunEnded, TooManyFiles
+from documents.errors import (
+    DocumentChanged,
+    DocumentNotFound,
+    FileTooLarge,
+    ParserCrashed,
+    RunActive,
+    RunEnded,
+    TooManyFiles,
+)
 from documents.events import append_event
 from documents.extraction import cancel_extraction
 from documents.ingest import sandbox
@@ -233,12 +242,15 @@ def update_document(
     name: str | None = None,
     tag_ids: Sequence[object] | None = None,
     metadata: Mapping[str, str] | None = None,
+    unchanged_since: datetime | None = None,
 ) -> Document:
     """Change what is given; what is given replaces the whole value.
 
-    Raises: DocumentNotFound, UnknownTags, Invalid.
+    Raises: DocumentNotFound, UnknownTags, Invalid, DocumentChanged when it was written after `unchanged_since`.
     """
     document = lock_document(actor=actor, document_id=document_id)
+    if unchanged_since not in (None, document.updated_at):
+        raise DocumentChanged(document_name=document.name, metadata=document.metadata)
     changed: list[str] = []
     if name is not None:
         if not name.strip():

@@ -1,6 +1,7 @@
 """Where tags meet documents: deleting a tag looks at what carries it, a document's tags say which prompts apply."""
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -13,16 +14,17 @@ from organizations.gate import owned
 from prompts_app.selectors import latest_revisions
 from tags_app.errors import TagInUse
 from tags_app.models import Tag
-from tags_app.services import lock_tag, trash_tag
+from tags_app.services import lock_tag, require_unchanged, trash_tag
 
 
 @transaction.atomic
-def delete_tag(*, actor: Actor, tag_id: object) -> Tag:
+def delete_tag(*, actor: Actor, tag_id: object, unchanged_since: datetime | None = None) -> Tag:
     """Move a tag to the trash unless a document or the latest revision of a prompt has it.
 
-    Raises: TagNotFound, TagInUse.
+    Raises: TagNotFound, TagInUse, TagChanged.
     """
     tag = lock_tag(actor=actor, tag_id=tag_id)
+    require_unchanged(tag=tag, updated_at=unchanged_since)
     for what, rows in (
         ("documents", owned(Document, actor).filter(tags=tag)),
         ("prompts", latest_revisions(actor=actor).filter(tags=tag)),

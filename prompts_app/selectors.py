@@ -32,6 +32,11 @@ def get_prompt(*, actor: Actor, prompt_id: object) -> Prompt:
     return get_owned(Prompt, actor, prompt_id, error=PromptNotFound)
 
 
+def prompts_named(*, actor: Actor, name: str) -> QuerySet[Prompt]:
+    """At most one: case counts."""
+    return owned(Prompt, actor).filter(name=name)
+
+
 def get_revision(*, actor: Actor, prompt_revid: object) -> PromptRevision:
     """One version, by `prompt_revid`, with its prompt, pinned schema revision and tags.
 

@@ -24,10 +24,11 @@ from prompts_app.default import DEFAULT_PROMPT_ID
 from prompts_app.errors import DefaultPromptFixed, PromptChanged, PromptNameTaken, PromptNotFound
 from prompts_app.models import Prompt, PromptRevision
 from prompts_app.selectors import get_prompt, get_version, prompts_of_schema
-from schemas_app.errors import SchemaChanged, SchemaInUse, SchemaNotFound
+from schemas_app.errors import SchemaInUse, SchemaNotFound
 from schemas_app.models import Schema, SchemaRevision
 from schemas_app.selectors import get_version as get_schema_version
 from schemas_app.services import lock_schema, trash_schema
+from schemas_app.services import require_version as require_version_of_schema
 from tags_app.models import Tag
 from tags_app.services import lock_tags
 
@@ -59,13 +60,16 @@ class _Body:
 
 
 @transaction.atomic
-def create_prompt(*, actor: Actor, config: PromptConfig) -> SavedPrompt:
+def create_prompt(*, actor: Actor, config: PromptConfig, expected_version: int | None = None) -> SavedPrompt:
     """Make a prompt; a name that exists (case counts) gets a new version.
 
-    Raises: NameInvalid, PromptInvalid, SchemaNotFound, UnknownTags, Invalid (an unknown model).
+    `expected_version` is the latest under this name that the caller knows of, 0 for none.
+    Raises: NameInvalid, PromptInvalid, SchemaNotFound, UnknownTags, Invalid (an unknown model), PromptChanged when
+    `expected_version` is not the latest any more.
     """
     name, body = checked_name(config), _body(actor, config)
     prompt = lock_named_prompt(actor=actor, name=name)
+    require_version(prompt, expected_version)
     before = prompt.latest_version
     revision = _add_revision(actor, prompt, body)
     return SavedPrompt(revision, "new_version" if before else "created", before, name)
@@ -85,8 +89,7 @@ def update_prompt(
     get_prompt(actor=actor, prompt_id=prompt_id)
     body = _body(actor, config)
     prompt = lock_prompt(actor=actor, prompt_id=prompt_id)
-    if expected_version not in (None, prompt.latest_version):
-        raise PromptChanged(f"Version {prompt.latest_version} was saved in the meantime; nothing was changed.")
+    require_version(prompt, expected_version)
     before = (prompt.latest_version, prompt.name)
     latest = get_version(actor=actor, prompt_id=prompt.pk)
     prompt.name = latest.prompt.name = name
@@ -106,6 +109,7 @@ def revise_prompt(
     schema_id: str | None = None,
     tag_ids: Sequence[str] | None = None,
     model: str | None = None,
+    expected_version: int | None = None,
 ) -> SavedPrompt:
     """Add a revision that differs only in what is given; a schema means its latest version.
 
@@ -113,6 +117,7 @@ def revise_prompt(
     """
     require_own_prompt(prompt_id=prompt_id)
     latest = get_version(actor=actor, prompt_id=prompt_id)
+    require_version(latest.prompt, expected_version)
     current = config_of(latest)
     changed = replace(
         current,
@@ -142,8 +147,7 @@ def delete_prompt(*, actor: Actor, prompt_id: object, expected_version: int | No
     Raises: PromptNotFound, DefaultPromptFixed, PromptChanged when `expected_version` is not the latest any more.
     """
     prompt = lock_prompt(actor=actor, prompt_id=prompt_id)
-    if expected_version not in (None, prompt.latest_version):
-        raise PromptChanged()
+    require_version(prompt, expected_version)
     prompt.deleted_at = timezone.now()
     prompt.save(update_fields=["deleted_at"])
     record(actor=actor, action="prompt.deleted", target=("prompt", prompt.pk))
@@ -170,8 +174,7 @@ def delete_schema(*, actor: Actor, schema_id: object, expected_version: int | No
     Raises: SchemaNotFound, SchemaInUse, SchemaChanged when `expected_version` is not the latest any more.
     """
     schema = lock_schema(actor=actor, schema_id=schema_id)
-    if expected_version not in (None, schema.latest_version):
-        raise SchemaChanged()
+    require_version_of_schema(schema, expected_version)
     users = list(prompts_of_schema(actor=actor, schema_id=schema.pk)[:20])
     if users:
         names = ", ".join(f"“{user.prompt.name}”" for user in users[:5])
@@ -201,6 +204,13 @@ def require_own_prompt(*, prompt_id: object) -> None:
     """Raises: DefaultPromptFixed."""
     if prompt_id == DEFAULT_PROMPT_ID:
         raise DefaultPromptFixed()
+
+
+def require_version(prompt: Prompt, expected: int | None) -> None:
+    """Raises: PromptChanged when another version than the expected one is the latest."""
+    if expected not in (None, prompt.latest_version):
+        latest = prompt.latest_version
+        raise PromptChanged(f"Version {latest} was saved in the meantime; nothing was changed.", latest_version=latest)
 
 
 def lock_prompt(*, actor: Actor, prompt_id: object) -> Prompt:

@@ -37,14 +37,18 @@ class SavedSchema:
 
 
 @transaction.atomic
-def create_schema(*, actor: Actor, name: str, response_format: object, strict: bool = False) -> SavedSchema:
+def create_schema(
+    *, actor: Actor, name: str, response_format: object, strict: bool = False, expected_version: int | None = None
+) -> SavedSchema:
     """Make a schema; a name that exists (without case) gets a new version and the new spelling.
 
-    Raises: NameInvalid, SchemaInvalid.
+    `expected_version` is the latest under this name that the caller knows of, 0 for none.
+    Raises: NameInvalid, SchemaInvalid, SchemaChanged when `expected_version` is not the latest any more.
     """
     name = clean_name(name)
     body = _body(response_format, strict=strict)
     schema = lock_named_schema(actor=actor, name=name)
+    require_version(schema, expected_version)
     before = (schema.latest_version, schema.name)
     schema.name = name
     revision = _add_revision(actor, schema, body)
@@ -73,8 +77,7 @@ def update_schema(
     new_name = None if name is None else clean_name(name)
     body = None if response_format is None else _body(response_format, strict=strict)
     schema = lock_schema(actor=actor, schema_id=schema_id)
-    if expected_version not in (None, schema.latest_version):
-        raise SchemaChanged(f"Version {schema.latest_version} was saved in the meantime; nothing was changed.")
+    require_version(schema, expected_version)
     before = (schema.latest_version, schema.name)
     latest = get_version(actor=actor, schema_id=schema.pk)
     schema.name = latest.schema.name = new_name or schema.name
@@ -96,8 +99,7 @@ def revert_schema(
     Raises: SchemaNotFound, SchemaNameTaken, SchemaChanged.
     """
     schema = lock_schema(actor=actor, schema_id=schema_id)
-    if schema.latest_version != expected_version:
-        raise SchemaChanged(f"Version {schema.latest_version} was saved since; undoing would overwrite it.")
+    require_version(schema, expected_version)
     before = (schema.latest_version, schema.name)
     schema.name = clean_name(to_name)
     earlier = get_version(actor=actor, schema_id=schema.pk, version=to_version)
@@ -128,6 +130,13 @@ def restore_schema(*, actor: Actor, schema_id: object) -> Schema:
     _save(schema)
     record(actor=actor, action="schema.restored", target=("schema", schema.pk))
     return schema
+
+
+def require_version(schema: Schema, expected: int | None) -> None:
+    """Raises: SchemaChanged when another version than the expected one is the latest."""
+    if expected not in (None, schema.latest_version):
+        latest = schema.latest_version
+        raise SchemaChanged(f"Version {latest} was saved in the meantime; nothing was changed.", latest_version=latest)
 
 
 def lock_schema(*, actor: Actor, schema_id: object) -> Schema:

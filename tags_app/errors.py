@@ -26,10 +26,10 @@ class TagInUse(Conflict):
 
 
 class TagChanged(Conflict):
-    """An undo found the tag in another state than the one it was left in."""
+    """Somebody changed the tag in the meantime; `extra` holds how it is now."""
 
     code = "tag_changed"
-    detail = "The tag was changed since."
+    detail = "The tag was changed in the meantime; nothing of this was saved."
 
 
 class UnknownTags(Invalid):

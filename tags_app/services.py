@@ -40,13 +40,20 @@ def create_tag(*, actor: Actor, name: str, color: str | None = None, description
 
 @transaction.atomic
 def update_tag(
-    *, actor: Actor, tag_id: object, name: str, color: str | None = None, description: str | None = None
+    *,
+    actor: Actor,
+    tag_id: object,
+    name: str,
+    color: str | None = None,
+    description: str | None = None,
+    unchanged_since: datetime | None = None,
 ) -> Tag:
     """Set name and description; the color only when one is given.
 
-    Raises: TagNotFound, TagInvalid, TagNameTaken.
+    Raises: TagNotFound, TagInvalid, TagNameTaken, TagChanged.
     """
     tag = lock_tag(actor=actor, tag_id=tag_id)
+    require_unchanged(tag=tag, updated_at=unchanged_since)
     tag.name, tag.description = _name(name), _description(description)
     tag.color = _color(color) or tag.color
     _save(tag)
@@ -80,10 +87,10 @@ def restore_tag(*, actor: Actor, tag_id: object) -> Tag:
     return tag
 
 
-def require_unchanged(*, tag: Tag, updated_at: datetime) -> None:
-    """Raises: TagChanged when somebody wrote the tag after `updated_at`."""
-    if tag.updated_at != updated_at:
-        raise TagChanged()
+def require_unchanged(*, tag: Tag, updated_at: datetime | None) -> None:
+    """Raises: TagChanged when somebody wrote the tag after `updated_at`; None expects nothing."""
+    if updated_at not in (None, tag.updated_at):
+        raise TagChanged(name=tag.name, color=tag.color, description=tag.description)
 
 
 def lock_tag(*, actor: Actor, tag_id: object) -> Tag:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from agent.messages import cut_result
 from agent.toolbox import ToolContext, toolbox
+from agent.tools import seen
 from agent.tools.arguments import Json, NameSearch, Skip, TagIds, quoted
 from agent.tools.refusals import NothingGiven, OtherDocument
 from core.ids import parse_id, show_id
@@ -69,7 +70,7 @@ def _update_summary(arguments: Json) -> str:
     return f"Change {which}: {', '.join(parts) or 'nothing'}"
 
 
-@toolbox.tool(writes=True, summary=_update_summary)
+@toolbox.tool(writes=True, summary=_update_summary, sees=seen.document)
 def update_document(
     ctx: ToolContext,
     document_id: DocumentId = None,
@@ -83,7 +84,12 @@ def update_document(
     which = document_id or ctx.document_id
     before = _state(selectors.get_document(actor=ctx.actor, document_id=which))
     document = services.update_document(
-        actor=ctx.actor, document_id=which, name=document_name, tag_ids=tag_ids, metadata=metadata
+        actor=ctx.actor,
+        document_id=which,
+        name=document_name,
+        tag_ids=tag_ids,
+        metadata=metadata,
+        unchanged_since=seen.moment_seen(ctx, "document", which),
     )
     after = _state(document)
     ctx.record_undo("document_updated", document_id=show_id(document.pk), before=before, after=after)

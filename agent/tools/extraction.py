@@ -6,9 +6,11 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.toolbox import ToolContext, toolbox
+from agent.tools import seen
 from agent.tools.arguments import Json, quoted
 from core.ids import show_id
 from documents import extraction, results
+from documents.errors import ExtractionStale
 from prompts_app.default import DEFAULT_PROMPT_ID
 
 PromptRevid = Annotated[
@@ -25,7 +27,7 @@ def get_extraction_result(ctx: ToolContext, prompt_revid: PromptRevid = None) ->
     return _shown(found)
 
 
-@toolbox.tool(writes=True, summary="Run the extraction on this document")
+@toolbox.tool(writes=True, summary="Run the extraction on this document", sees=seen.extraction)
 async def run_extraction(ctx: ToolContext, prompt_revid: PromptRevid = None) -> Json:
     """Run a prompt on the current document. Earlier results stay in the history."""
     wanted = prompt_revid or ctx.working_state.get("prompt_revid") or DEFAULT_PROMPT_ID
@@ -38,6 +40,7 @@ async def run_extraction(ctx: ToolContext, prompt_revid: PromptRevid = None) -> 
 @toolbox.tool(
     writes=True,
     summary=lambda arguments: f"Set {quoted(arguments['path'])} to {_short(arguments['value'])}",
+    sees=seen.extraction,
 )
 def update_extraction_field(
     ctx: ToolContext,
@@ -47,8 +50,16 @@ def update_extraction_field(
     """Set one value of the current extraction. Use it for corrections that the person asks for."""
     wanted = ctx.working_state.get("prompt_revid")
     before = results.current_result(actor=ctx.actor, document_id=ctx.document_id, prompt_revid=wanted)
+    expected_id, edit_version = ctx.seen.get(seen.EXTRACTION) or (show_id(before.pk), None)
+    if expected_id != show_id(before.pk):
+        raise ExtractionStale("The extraction was run again in the meantime. Nothing was changed: look at it first.")
     after = results.update_field(
-        actor=ctx.actor, document_id=ctx.document_id, extraction_id=before.pk, path=path, value=value
+        actor=ctx.actor,
+        document_id=ctx.document_id,
+        extraction_id=before.pk,
+        path=path,
+        value=value,
+        edit_version=edit_version,
     )
     if after.edit_version != before.edit_version:
         _record_edit(ctx, after)

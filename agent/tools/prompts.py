@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from agent.toolbox import ToolContext, toolbox
+from agent.tools import seen
 from agent.tools.arguments import Filters, Json, Limit, NameSearch, Skip, Sort, TagIds, quoted
 from core.ids import show_id
 from documents.tagging import tag_filter_of_document
@@ -71,7 +72,7 @@ def _create_summary(arguments: Json) -> str:
     return f"Create prompt {quoted(arguments['name'])}{' with a schema' if arguments.get('schema_id') else ''}{end}"
 
 
-@toolbox.tool(writes=True, summary=_create_summary)
+@toolbox.tool(writes=True, summary=_create_summary, sees=seen.prompt_name)
 def create_prompt(
     ctx: ToolContext,
     name: Annotated[str, Field(min_length=1, max_length=200, description="What people call it.")],
@@ -90,7 +91,8 @@ def create_prompt(
         model=model,
         tag_ids=tag_ids or (),
     )
-    saved = services.create_prompt(actor=ctx.actor, config=config)
+    expected = seen.name_seen(ctx, "prompt", name)
+    saved = services.create_prompt(actor=ctx.actor, config=config, expected_version=expected)
     result = _saved(ctx, saved)
     if saved.new_version:
         version = saved.revision.version
@@ -104,7 +106,7 @@ def _change_summary(arguments: Json) -> str:
     return f"Save a new version of a prompt with {', '.join(given) or 'nothing changed'}"
 
 
-@toolbox.tool(writes=True, summary=_change_summary)
+@toolbox.tool(writes=True, summary=_change_summary, sees=seen.prompt)
 def update_prompt(
     ctx: ToolContext,
     prompt_id: PromptId,
@@ -115,15 +117,22 @@ def update_prompt(
 ) -> Json:
     """Save a new version of a prompt. What is left out stays; schema_id takes that schema's latest version."""
     saved = services.revise_prompt(
-        actor=ctx.actor, prompt_id=prompt_id, content=content, schema_id=schema_id, tag_ids=tag_ids, model=model
+        actor=ctx.actor,
+        prompt_id=prompt_id,
+        content=content,
+        schema_id=schema_id,
+        tag_ids=tag_ids,
+        model=model,
+        expected_version=seen.version_seen(ctx, "prompt", prompt_id),
     )
     return _saved(ctx, saved)
 
 
-@toolbox.tool(writes=True, summary="Delete a prompt")
+@toolbox.tool(writes=True, summary="Delete a prompt", sees=seen.prompt)
 def delete_prompt(ctx: ToolContext, prompt_id: PromptId) -> Json:
     """Delete a prompt. Its results stay readable; it stays in the trash for 30 days."""
-    prompt = services.delete_prompt(actor=ctx.actor, prompt_id=prompt_id)
+    expected = seen.version_seen(ctx, "prompt", prompt_id)
+    prompt = services.delete_prompt(actor=ctx.actor, prompt_id=prompt_id, expected_version=expected)
     ctx.record_undo("prompt_deleted", prompt_id=show_id(prompt.pk))
     return {"message": "Prompt deleted successfully"}
 

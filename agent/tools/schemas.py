@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agent.toolbox import ToolContext, toolbox
+from agent.tools import seen
 from agent.tools.arguments import (
     Filters,
     Json,
@@ -80,10 +81,17 @@ def validate_against_schema(
     summary=lambda arguments: (
         f"Create schema {quoted(arguments['name'])} with {field_count(arguments['response_format'])}"
     ),
+    sees=seen.schema_name,
 )
 def create_schema(ctx: ToolContext, name: Name, response_format: ResponseFormat) -> Json:
     """Create a schema. A name that exists gets a new version: look at list_schemas first."""
-    saved = services.create_schema(actor=ctx.actor, name=name, response_format=response_format, strict=True)
+    saved = services.create_schema(
+        actor=ctx.actor,
+        name=name,
+        response_format=response_format,
+        strict=True,
+        expected_version=seen.name_seen(ctx, "schema", name),
+    )
     result = _saved(ctx, saved)
     if saved.new_version:
         version = saved.revision.version
@@ -98,7 +106,7 @@ def _change_summary(arguments: Json) -> str:
     return f"Change a schema: {' and '.join(parts) or 'nothing'}"
 
 
-@toolbox.tool(writes=True, summary=_change_summary)
+@toolbox.tool(writes=True, summary=_change_summary, sees=seen.schema)
 def update_schema(
     ctx: ToolContext, schema_id: SchemaId, name: Name | None = None, response_format: ResponseFormat | None = None
 ) -> Json:
@@ -110,14 +118,16 @@ def update_schema(
         response_format=response_format,
         strict=True,
         skip_identical=True,
+        expected_version=seen.version_seen(ctx, "schema", schema_id),
     )
     return _saved(ctx, saved) | ({"message": "No changes"} if saved.outcome == "unchanged" else {})
 
 
-@toolbox.tool(writes=True, summary="Delete a schema")
+@toolbox.tool(writes=True, summary="Delete a schema", sees=seen.schema)
 def delete_schema(ctx: ToolContext, schema_id: SchemaId) -> Json:
     """Delete a schema that no prompt uses. It stays in the trash for 30 days."""
-    schema = delete_unused_schema(actor=ctx.actor, schema_id=schema_id)
+    expected = seen.version_seen(ctx, "schema", schema_id)
+    schema = delete_unused_schema(actor=ctx.actor, schema_id=schema_id, expected_version=expected)
     ctx.record_undo("schema_deleted", schema_id=show_id(schema.pk))
     return {"message": "Schema deleted successfully"}
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agent.toolbox import ToolContext, toolbox
+from agent.tools import seen
 from agent.tools.arguments import Filters, Json, Limit, NameSearch, Skip, Sort, quoted
 from core.ids import show_id
 from documents.tagging import delete_tag as delete_unused_tag
@@ -53,7 +54,7 @@ def _change_summary(arguments: Json) -> str:
     return f"Change a tag: {', '.join(parts) or 'nothing'}"
 
 
-@toolbox.tool(writes=True, summary=_change_summary)
+@toolbox.tool(writes=True, summary=_change_summary, sees=seen.tag)
 def update_tag(
     ctx: ToolContext, tag_id: TagId, name: Name | None = None, color: Color = None, description: Description = None
 ) -> Json:
@@ -63,15 +64,17 @@ def update_tag(
     wanted["description"] = before["description"] if description is None else description
     if wanted == before:
         return {"tag_id": tag_id, "name": before["name"], "message": "No changes"}
-    tag = services.update_tag(actor=ctx.actor, tag_id=tag_id, **wanted)
+    unchanged_since = seen.moment_seen(ctx, "tag", tag_id)
+    tag = services.update_tag(actor=ctx.actor, tag_id=tag_id, **wanted, unchanged_since=unchanged_since)
     ctx.record_undo("tag_updated", tag_id=show_id(tag.pk), before=before, after=_state(tag))
     return {"tag_id": show_id(tag.pk), "name": tag.name}
 
 
-@toolbox.tool(writes=True, summary="Delete a tag")
+@toolbox.tool(writes=True, summary="Delete a tag", sees=seen.tag)
 def delete_tag(ctx: ToolContext, tag_id: TagId) -> Json:
     """Delete a tag that no document and no prompt has. It stays in the trash for 30 days."""
-    tag = delete_unused_tag(actor=ctx.actor, tag_id=tag_id)
+    unchanged_since = seen.moment_seen(ctx, "tag", tag_id)
+    tag = delete_unused_tag(actor=ctx.actor, tag_id=tag_id, unchanged_since=unchanged_since)
     ctx.record_undo("tag_deleted", tag_id=show_id(tag.pk))
     return {"message": "Tag deleted successfully"}
 

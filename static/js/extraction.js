@@ -48,6 +48,8 @@ function settle(detail, patience) {
 
 /** Show the newest state, unless somebody is typing here: then say so and leave the choice to them. */
 function refresh(detail) {
+  // A run that has ended is what everybody wants to see, whatever prompt was chosen before.
+  if (detail.type === "extraction.completed") tab().dataset.reload = tab().dataset.newest;
   const typing = document.activeElement?.matches("#fields .value") && document.activeElement.value !== document.activeElement.dataset.was;
   if (!typing) {
     reload("extraction");

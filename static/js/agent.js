@@ -97,7 +97,7 @@ document.addEventListener(
   "scroll",
   (event) => {
     const box = event.target;
-    if (box instanceof Element && box.id === "chat") follow = box.scrollHeight - box.scrollTop - box.clientHeight < 48;
+    if (box instanceof Element && box.id === "chat") follow = box.scrollHeight - box.scrollTop - box.clientHeight < 12;
   },
   true,
 );

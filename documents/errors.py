@@ -135,6 +135,11 @@ class ExtractionStale(Conflict):
     detail = "Somebody changed this result in the meantime. Nothing of yours was saved: look at the new values first."
 
 
+class WithdrawalRefused(Conflict):
+    code = "withdrawal_refused"
+    detail = "This extraction cannot be taken back any more."
+
+
 class FieldInvalid(Invalid):
     code = "field_invalid"
     detail = "This value does not fit the field."

@@ -25,6 +25,7 @@ from documents.errors import ExtractionActive, ExtractionFailed, ExtractionStopp
 from documents.events import append_event
 from documents.grounding import ground, is_empty, leaves_of
 from documents.models import Extraction, Run
+from documents.results import CURRENT, lock_results_like, results_like
 from documents.selectors import document_content, get_document
 from documents.states import refresh_state
 from llm.catalog import usable_extraction_model
@@ -222,7 +223,7 @@ def _finish(actor: Actor, job: _Job, completion: Completion, data: dict[str, Any
         usage=asdict(completion.usage),
         cost_usd=completion.cost_usd,
     )
-    _supersede(result)
+    supersede_others(result)
     run.phase, run.completed_at, run.lease_until = Run.Phase.COMPLETE, timezone.now(), None
     run.cost_usd = completion.cost_usd or Decimal(0)
     run.save()
@@ -233,16 +234,10 @@ def _finish(actor: Actor, job: _Job, completion: Completion, data: dict[str, Any
     return result
 
 
-def _supersede(result: Extraction) -> None:
+def supersede_others(result: Extraction) -> None:
     """The new result replaces the current one of the same prompt (any version); the rows stay as history."""
-    earlier = Extraction.objects.filter(document_id=result.document_id, superseded_by__isnull=True).exclude(
-        pk=result.pk
-    )
-    if result.prompt_revision is None:
-        earlier = earlier.filter(prompt_revision__isnull=True)
-    else:
-        earlier = earlier.filter(prompt_revision__prompt_id=result.prompt_revision.prompt_id)
-    earlier.update(superseded_by=result)
+    lock_results_like(result)
+    results_like(result).filter(CURRENT).exclude(pk=result.pk).update(superseded_by=result)
 
 
 def _fail(actor: Actor, job: _Job, code: str, message: str, retryable: bool) -> None:

@@ -181,7 +181,7 @@ class Extraction(TenantModel):
     """The result of one prompt revision on one document version. `llm_result` never changes; edits are rows.
 
     `prompt_revision` None is the built-in default prompt. `grounding` maps a path ("lines.0.total") to
-    {state, page, boxes, quote}. The newest row that nothing supersedes is the current one.
+    {state, page, boxes, quote}. The newest row that nothing supersedes and nobody withdrew is the current one.
     """
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="extractions")
@@ -202,6 +202,7 @@ class Extraction(TenantModel):
     usage = models.JSONField(default=dict)
     cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
     superseded_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

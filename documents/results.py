@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from core.ids import parse_id
 from documents.errors import ExtractionNotFound, ExtractionStale, FieldInvalid
@@ -19,6 +19,9 @@ from organizations.services import record
 from prompts_app.default import DEFAULT_PROMPT_ID, DEFAULT_RESPONSE_FORMAT
 from schemas_app.validation import validate_data
 
+CURRENT = Q(superseded_by__isnull=True, withdrawn_at__isnull=True)
+"""Which results stand now; the others are history."""
+
 
 def list_results(*, actor: Actor, document_id: object) -> QuerySet[Extraction]:
     """Results of a document that nothing supersedes, newest first; one for each prompt revision."""
@@ -29,12 +32,15 @@ def list_results(*, actor: Actor, document_id: object) -> QuerySet[Extraction]:
 def result_history(*, actor: Actor, document_id: object, extraction_id: object) -> QuerySet[Extraction]:
     """Every result of the same prompt (any version) on the document, newest first."""
     result = get_result(actor=actor, document_id=document_id, extraction_id=extraction_id)
+    return results_like(result).select_related("prompt_revision__prompt").order_by("-created_at", "-id")
+
+
+def results_like(result: Extraction) -> QuerySet[Extraction]:
+    """Every result of the same prompt, any version, on the same document."""
     rows = Extraction.objects.filter(document_id=result.document_id)
     if result.prompt_revision is None:
-        rows = rows.filter(prompt_revision__isnull=True)
-    else:
-        rows = rows.filter(prompt_revision__prompt_id=result.prompt_revision.prompt_id)
-    return rows.select_related("prompt_revision__prompt").order_by("-created_at", "-id")
+        return rows.filter(prompt_revision__isnull=True)
+    return rows.filter(prompt_revision__prompt_id=result.prompt_revision.prompt_id)
 
 
 def get_result(*, actor: Actor, document_id: object, extraction_id: object) -> Extraction:
@@ -78,7 +84,7 @@ def _by_prompt(rows: QuerySet[Extraction], prompt_revid: str | None, *, any_vers
 
 
 def _current(document: Document) -> QuerySet[Extraction]:
-    return Extraction.objects.filter(document=document, superseded_by__isnull=True).select_related(
+    return Extraction.objects.filter(CURRENT, document=document).select_related(
         "prompt_revision__prompt", "prompt_revision__schema_revision__schema"
     )
 
@@ -97,6 +103,11 @@ def response_format_of(result: Extraction) -> dict[str, Any] | None:
 def lock_result(result_id: uuid.UUID) -> Extraction:
     """The row, locked until the transaction ends."""
     return Extraction.objects.select_for_update().get(pk=result_id)
+
+
+def lock_results_like(result: Extraction) -> None:
+    """Hold what `results_like` finds: which of them is the current one changes in one transaction at a time."""
+    list(results_like(result).order_by("pk").select_for_update(of=("self",)).values_list("pk"))
 
 
 @transaction.atomic
@@ -122,6 +133,8 @@ def update_field(
     result = lock_result(found.id)
     if edit_version is not None and edit_version != result.edit_version:
         raise ExtractionStale(edit_version=result.edit_version)
+    if result.superseded_by_id or result.withdrawn_at:
+        raise ExtractionStale("This result was replaced in the meantime. Nothing was saved: look at the new one first.")
     before = result.updated_llm_result
     data = deepcopy(before)
     previous = _set_path(data, path, value, _top_level_names(response_format_of(found)))
@@ -224,7 +237,7 @@ def _set_path(data: Any, path: str, value: Any, known_names: set[str]) -> Any:
 
 def _child(parent: Any, part: str, so_far: str) -> Any:
     if isinstance(parent, list):
-        if not part.isdigit() or int(part) >= len(parent):
+        if not part.isdecimal() or len(part) > 9 or int(part) >= len(parent):
             raise FieldInvalid(f"{so_far}: the list has {len(parent)} rows, counted from 0.", fields={"path": so_far})
         return parent[int(part)]
     if isinstance(parent, dict) and part in parent:

@@ -46,6 +46,7 @@ def refresh_state(*, document_id: uuid.UUID) -> tuple[State, Phase]:
     """Store the derived state on the document; call it in the transaction that changed a run."""
     rows = (
         Run._default_manager.filter(document_id=document_id, version_id=_current_version(document_id))
+        .exclude(kind=Run.Kind.EXTRACT, extractions__withdrawn_at__isnull=False)
         .order_by("-created_at", "-id")
         .values_list("kind", "phase")[:200]
     )

@@ -34,6 +34,7 @@ async def run_extraction(ctx: ToolContext, prompt_revid: PromptRevid = None) -> 
     made = await extraction.run_extraction(actor=ctx.actor, document_id=ctx.document_id, prompt_revid=wanted)
     result = await sync_to_async(_shown, thread_sensitive=False)(made)
     ctx.working_state["prompt_revid"] = result["prompt_revid"]
+    ctx.record_undo("extraction_run", document_id=ctx.document_id, extraction_id=show_id(made.pk))
     return result
 
 

@@ -10,6 +10,7 @@ from documents import results
 from documents import services as documents
 from documents.selectors import get_document
 from documents.tagging import delete_tag, tag_ids_of_document
+from documents.withdrawal import withdraw_result
 from organizations.actor import Actor
 from prompts_app import services as prompts
 from schemas_app import services as schemas
@@ -124,12 +125,25 @@ def _document_deleted(actor: Actor, undo: Json) -> str:
     return "The document was restored."
 
 
+def _extraction_run(actor: Actor, undo: Json) -> str:
+    before = withdraw_result(
+        actor=actor, document_id=undo["document_id"], extraction_id=undo["extraction_id"]
+    )  # fmt: skip
+    return "The result before this one is shown again." if before else "The result was taken back."
+
+
 def _field_set(actor: Actor, undo: Json) -> str:
+    """Other fields may have been edited since; this one, what it is part of and what is part of it may not."""
+    which = {"document_id": undo["document_id"], "extraction_id": undo["extraction_id"]}
+    result = results.get_result(actor=actor, **which)
+    path, since = f"{undo['path']}.", max(result.edit_version - undo["edit_version"], 0)
+    for edit in results.list_edits(actor=actor, **which)[:since]:
+        if path.startswith(f"{edit.path}.") or edit.path.startswith(path):
+            raise UndoImpossible("This cannot be undone any more: the value was changed since.")
     results.update_field(
         actor=actor,
-        document_id=undo["document_id"],
-        extraction_id=undo["extraction_id"],
-        edit_version=undo["edit_version"],
+        **which,
+        edit_version=result.edit_version,
         path=undo["path"],
         value=undo["value"],
     )
@@ -160,6 +174,7 @@ _KINDS: dict[str, Callable[[Actor, Json], str]] = {
     "tag_deleted": _tag_deleted,
     "document_updated": _document_updated,
     "document_deleted": _document_deleted,
+    "extraction_run": _extraction_run,
     "field_set": _field_set,
 }
 KINDS = frozenset(_KINDS)

@@ -9,6 +9,7 @@ from agent.toolbox import ToolContext
 from agent.tools.undo import KINDS, undo_write
 from core.errors import Conflict, DomainError, NotFound
 from documents.models import Document
+from documents.results import update_field
 from documents.services import update_document
 from prompts_app.selectors import list_prompts
 from prompts_app.services import delete_prompt, revise_prompt
@@ -173,10 +174,49 @@ def test_an_edited_value_is_taken_back_unless_it_was_edited_again(
     call(ctx, "update_extraction_field", path="total", value=2)
     first = ctx.undo
     call(ctx, "update_extraction_field", path="number", value="1")
-    with pytest.raises(Conflict):
-        take_back(ctx, first)
+    second = ctx.undo
+    take_back(ctx, first)
+    assert call(ctx, "get_extraction_result")["extraction"] == {**data, "number": "1"}
+    update_field(actor=alice.actor, document_id=receipt.pk, path="number", value="2")
+    update_field(actor=alice.actor, document_id=receipt.pk, path="number", value="1")
+    for undo in (first, second):
+        with pytest.raises(UndoImpossible, match="changed since"):
+            take_back(ctx, undo)
+    assert call(ctx, "get_extraction_result")["extraction"] == {**data, "number": "1"}
+
+
+def test_a_value_in_a_row_is_not_taken_back_once_the_rows_changed(
+    alice: Person, ctx: ToolContext, receipt: Document
+) -> None:
+    rows = {"lines": {"type": "array", "items": {"type": "object", "properties": {"qty": {"type": "integer"}}}}}
+    result_of(alice, receipt, make_prompt(alice, rows), {"lines": [{"qty": 1}, {"qty": 5}]})
+    call(ctx, "update_extraction_field", path="lines.0.qty", value=5)
+    update_field(actor=alice.actor, document_id=receipt.pk, path="lines", value=[{"qty": 5}])
+    with pytest.raises(UndoImpossible):
+        take_back(ctx)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_extraction_is_taken_back_and_the_result_before_stands_again(
+    alice: Person, ctx: ToolContext, receipt: Document
+) -> None:
+    first = call(ctx, "run_extraction", prompt_revid="default")
+    edited = next(iter(first["extraction"]))
+    call(ctx, "update_extraction_field", path=edited, value="by hand")
+    call(ctx, "run_extraction")
     take_back(ctx)
-    assert call(ctx, "get_extraction_result")["extraction"] == {**data, "total": 2}
+    assert call(ctx, "get_extraction_result")["extraction"][edited] == "by hand"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_extraction_that_somebody_built_on_is_not_taken_back(
+    alice: Person, ctx: ToolContext, receipt: Document
+) -> None:
+    first = call(ctx, "run_extraction", prompt_revid="default")
+    undo = ctx.undo
+    call(ctx, "update_extraction_field", path=next(iter(first["extraction"])), value="by hand")
+    with pytest.raises(Conflict, match="edited since"):
+        take_back(ctx, undo)
 
 
 def test_the_other_organization_takes_nothing_back(ctx: ToolContext, charlie: Person) -> None:

@@ -15,6 +15,7 @@ from agent.call_lines import plain_name
 from agent.schema_table import TYPES, EditedField, Field, all_fields_of, apply_edits
 from agent.toolbox import ArgumentsRefused, Toolbox, toolbox
 from core.errors import Invalid
+from schemas_app.problems import size_problem
 from schemas_app.validation import all_problems, parse_json
 
 Json = dict[str, Any]
@@ -127,7 +128,7 @@ def _value(data: QueryDict, key: str, spec: Json, was: object) -> Any:
         case "check":
             return bool(text)
         case "number" | "json":
-            return parse_json(text)
+            return _read_json(text)
         case _:
             return text.replace("\r\n", "\n")
 
@@ -136,11 +137,20 @@ def _response_format(was: Json, data: QueryDict) -> Json:
     """The JSON view counts when it was changed, else the table."""
     written = data.get("schema-json", "").replace("\r\n", "\n").strip()
     if written and written != pretty(was):
-        parsed = parse_json(written)
+        parsed = _read_json(written)
         if not isinstance(parsed, dict):
             raise Invalid("The schema is a JSON object.")
         return parsed
     return apply_edits(was, _rows(data)) if "field-name" in data else was
+
+
+def _read_json(text: str) -> Any:
+    """What was typed as JSON, small and clean enough to be shown again. Raises: Invalid."""
+    value = parse_json(text)
+    problem = size_problem(value)
+    if problem is not None:
+        raise Invalid(f"This JSON cannot be used: {problem.message}.")
+    return value
 
 
 def _rows(data: QueryDict) -> list[EditedField]:

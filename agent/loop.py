@@ -30,7 +30,7 @@ from agent.events import (
 from agent.messages import Call, ChatMessage, Round, Ruling, Transcript, clean_text, to_json, transcript_messages
 from agent.setup import CostLimitReached, TurnSetup
 from agent.stopping import Stopped
-from agent.toolbox import ArgumentsRefused, arguments_hash, refusal
+from agent.toolbox import MAX_ARGUMENT_CHARS, ArgumentsRefused, arguments_hash, refusal
 from llm.types import Completion, Delta, ToolRequest
 
 Json = dict[str, Any]
@@ -41,6 +41,12 @@ NO_ANSWER_TEXT = "(The model gave no answer.)"
 REJECTIONS_TEXT = "You rejected my last three proposals. What should I do differently?"
 REJECTIONS_IN_A_ROW = 3
 PREVIEW_CHARS = 200
+MAX_CALLS = 50
+"""In one answer: nobody can judge more cards, and a model that has gone mad asks for hundreds."""
+TOO_MANY_CALLS: Json = {
+    "error": f"Only the first {MAX_CALLS} calls of an answer are taken. Ask for the others in the next one.",
+    "code": "too_many_calls",
+}
 CANCELLED: Json = {"error": "Cancelled by the user.", "code": "cancelled"}
 INTERRUPTED: Json = {
     "error": "This was interrupted while it ran; it may or may not have taken effect. Check before trying again.",
@@ -165,8 +171,10 @@ class _Run:
             call_id = clean_text(request.id)[:150]
             if not call_id or call_id in used:
                 call_id = f"{call_id or 'call'}_{index}_{position}"
+            while call_id in used:
+                call_id += "_"
             used.add(call_id)
-            calls.append(await self._read_call(request, call_id))
+            calls.append(await self._read_call(request, call_id, is_one_too_many=position >= MAX_CALLS))
         text = clean_text(completion.text) or ("" if calls else NO_ANSWER_TEXT)
         return Round(
             text=text,
@@ -176,10 +184,13 @@ class _Run:
             index=index,
         )
 
-    async def _read_call(self, request: ToolRequest, call_id: str) -> Call:
+    async def _read_call(self, request: ToolRequest, call_id: str, *, is_one_too_many: bool) -> Call:
         """A call that cannot succeed gets its error result here: nobody is ever asked about it."""
         setup = self.setup
-        call = Call(id=call_id, name=clean_text(request.name)[:100], arguments_text=clean_text(request.arguments))
+        text = clean_text(request.arguments[:MAX_ARGUMENT_CHARS])
+        call = Call(id=call_id, name=clean_text(request.name)[:100], arguments_text=text)
+        if is_one_too_many:
+            return replace(call, result=TOO_MANY_CALLS, summary=f"{call.name}: one call too many")
         try:
             arguments = setup.toolbox.read_arguments(request.name, request.arguments)
         except ArgumentsRefused as problem:

@@ -38,7 +38,8 @@ _ATTRIBUTES: Mapping[str, set[str]] = {
     "pre": {"class"},
     "ol": {"start"},
 }
-MAX_CHARS = 200_000
+MAX_CHARS = 60_000
+"""Reading some texts takes time that grows with the square of their length: a second for this many brackets."""
 
 
 class _Renderer(RendererHTML):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
-from agent.messages import cut_result
+from agent.messages import clean_text, cut_result
 from core.errors import DomainError, Invalid, LimitReached
 from documents.selectors import get_document
 from documents.tagging import show_document
@@ -71,7 +71,7 @@ def _parts(mention: object) -> tuple[str, str]:
     if not isinstance(mention, Mapping):
         return "", ""
     kind, text = mention.get("type"), mention.get("id")
-    return (kind if isinstance(kind, str) else ""), (text if isinstance(text, str) else "")
+    return (clean_text(kind) if isinstance(kind, str) else ""), (clean_text(text) if isinstance(text, str) else "")
 
 
 def _read(actor: Actor, kind: str, text: str) -> Json | None:

@@ -4,6 +4,7 @@ import json
 import time
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.http import HttpResponse, QueryDict
@@ -46,8 +47,12 @@ WAITING_SHOWN = 30
 @require_GET
 @member_page
 def panel(request: MemberRequest, document_id: str) -> HttpResponse:
-    """The whole tab. `?thread=` names a thread, "new" none yet; without it the newest one is opened."""
-    wanted = request.GET.get("thread", "")
+    """The whole tab. `?thread=` names a thread, "new" none yet; without it the newest one is opened.
+
+    The address of the page that asks may name the thread too: links from "Waiting on you" do.
+    """
+    asking = QueryDict(urlsplit(request.htmx.current_url or "").query)
+    wanted = request.GET.get("thread", "") or asking.get("thread", "")
     found: Thread | None = None
     if wanted and wanted != "new":
         found = services.open_thread(actor=request.actor, document_id=document_id, thread_id=wanted)
@@ -259,7 +264,7 @@ def _ask(request: MemberRequest, document_id: str, thread_id: str) -> Turn:
 def _mentions(data: QueryDict) -> list[dict[str, Any]]:
     try:
         found = json.loads(data.get("mentions") or "[]")
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise Invalid("The mentions came broken. Choose them again.") from problem
     return found if isinstance(found, list) else []
 

@@ -213,14 +213,14 @@ def schema_at(schema: Mapping[str, Any], path: str) -> Mapping[str, Any]:
     """The part of a JSON schema that describes a path; {} when it describes nothing."""
     for part in path.split("."):
         known = _properties(schema)
-        schema = known[part] if part in known else _mapping(schema.get("items")) if part.isdigit() else {}
+        schema = known[part] if part in known else _mapping(schema.get("items")) if part.isdecimal() else {}
     return schema
 
 
 def value_at(data: Any, path: str) -> Any:
     """The value at a path, None when there is none."""
     for part in path.split("."):
-        if isinstance(data, list) and part.isdigit() and int(part) < len(data):
+        if isinstance(data, list) and part.isdecimal() and len(part) < 10 and int(part) < len(data):
             data = data[int(part)]
         elif isinstance(data, dict):
             data = data.get(part)

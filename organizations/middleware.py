@@ -1,7 +1,7 @@
 """Give each signed-in request its actor: the membership chosen in the session, else the oldest one."""
 
 import structlog
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
 from organizations.doors import PageRequest, page_request
@@ -30,6 +30,12 @@ class ActorMiddleware(MiddlewareMixin):
         structlog.contextvars.bind_contextvars(
             organization_id=membership.organization_id.hex, user_id=membership.user_id.hex
         )
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """What a member was shown is kept by no proxy, and not shown again by Back after signing out."""
+        if getattr(request, "actor", None) is not None and not response.has_header("Cache-Control"):
+            response["Cache-Control"] = "private, no-store"
+        return response
 
     @staticmethod
     def _chosen(page: PageRequest) -> Membership | None:

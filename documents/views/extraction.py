@@ -77,7 +77,7 @@ def change_rows(request: MemberRequest, document_id: str, extraction_id: str) ->
     path = path or request.POST.get("add", "")[:500]
     rows = value_at(result.updated_llm_result, path)
     if isinstance(rows, list):
-        if removed.isdecimal():
+        if removed.isdecimal() and len(removed) < 10:
             rows = [row for at, row in enumerate(rows) if at != int(removed)]
         else:
             rows = [*rows, empty_value(schema_at(inner_schema(result), f"{path}.0"))]

@@ -19,7 +19,7 @@ from documents.selectors import current_version, get_document, get_page, page_im
 from organizations.doors import MemberRequest, member_page
 
 SHOWN_INLINE = {"application/pdf", "image/png", "image/jpeg", "image/webp", "image/gif"}
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 _CHUNK = 1 << 18
 _WORD_COLUMNS = ("text", "x0", "y0", "x1", "y1", "line")
 _DAY = 24 * 3600
@@ -91,7 +91,7 @@ async def original_file(request: MemberRequest, document_id: str) -> HttpRespons
         if first > last:
             return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
     file = await sync_to_async(files.open_key)(version.file_key)
-    response = StreamingHttpResponse(_chunks(file, first, last + 1), content_type=version.mime_type)
+    response = StreamingHttpResponse(FileBytes(file, first, last + 1), content_type=version.mime_type)
     response["Content-Length"] = str(last - first + 1)
     response["Accept-Ranges"] = "bytes"
     if asked is not None:
@@ -116,10 +116,22 @@ def _range_of(header: str, size: int) -> tuple[int, int] | None:
     return int(matched[1]), min(int(matched[2]), size - 1) if matched[2] else size - 1
 
 
-async def _chunks(file: BinaryIO, first: int, end: int) -> AsyncIterator[bytes]:
-    """Bytes first..end-1, read in a thread so that the event loop never waits for a disk."""
-    with file:
-        await asyncio.to_thread(file.seek, first)
-        while first < end and (chunk := await asyncio.to_thread(file.read, min(_CHUNK, end - first))):
-            first += len(chunk)
-            yield chunk
+class FileBytes:
+    """Bytes first..end-1, read in a thread so that the event loop never waits for a disk.
+
+    Django closes it with the response, also when nobody has read from it.
+    """
+
+    def __init__(self, file: BinaryIO, first: int, end: int) -> None:
+        self._file, self._first, self._end = file, first, end
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        at = self._first
+        with self._file as file:
+            await asyncio.to_thread(file.seek, at)
+            while at < self._end and (chunk := await asyncio.to_thread(file.read, min(_CHUNK, self._end - at))):
+                at += len(chunk)
+                yield chunk
+
+    def close(self) -> None:
+        self._file.close()

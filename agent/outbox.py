@@ -1,13 +1,18 @@
-"""Tells a turn's events: numbers them, lets small pieces of text wait a moment for each other, keeps their order."""
+"""Tells a turn's events: numbers them, lets small pieces of text wait a moment for each other, keeps their order.
+
+A task of its own sends, so that a turn goes on while Redis answers; what gathers meanwhile goes in one batch.
+"""
 
 import asyncio
 import uuid
+from contextlib import suppress
 from dataclasses import replace
 
 from agent.events import AssistantTextChunk, Event, ThinkingChunk
 from agent.streams import Numbered, Streams
 
 COALESCE_SECONDS = 0.04
+MAX_UNSENT = 100
 
 
 class Outbox:
@@ -19,48 +24,66 @@ class Outbox:
         self._turn_id = turn_id
         self._thread_id = thread_id
         self._pieces: AssistantTextChunk | ThinkingChunk | None = None
-        self._flusher: asyncio.Task[None] | None = None
-        self._lock = asyncio.Lock()
+        self._unsent: list[Numbered] = []
+        self._hurry = asyncio.Event()
+        self._sender: asyncio.Task[None] | None = None
 
     async def tell(self, event: Event) -> None:
-        """Text waits up to 40 ms for more text; everything else goes at once, after the text before it."""
+        """Text waits up to 40 ms for more text; everything else goes at once, after the text before it.
+
+        Returns before it is sent, unless Redis is so slow that much has gathered.
+        """
         if isinstance(event, AssistantTextChunk | ThinkingChunk):
-            await self._collect(event)
-            return
-        async with self._lock:
-            await self._flush()
-            await self._send(event)
+            self._collect(event)
+        else:
+            self._seal()
+            self._number(event)
+            self._hurry.set()
+        sender = self._sending()
+        if len(self._unsent) >= MAX_UNSENT:
+            await asyncio.wait([sender])
 
     async def close(self) -> None:
         """Nothing is left behind."""
-        if self._flusher is not None:
-            self._flusher.cancel()
-            await asyncio.gather(self._flusher, return_exceptions=True)
-        async with self._lock:
-            await self._flush()
+        self._seal()
+        self._hurry.set()
+        sender = self._sending()
+        await asyncio.wait([sender])
+        sender.result()
 
-    async def _collect(self, event: AssistantTextChunk | ThinkingChunk) -> None:
+    def _collect(self, event: AssistantTextChunk | ThinkingChunk) -> None:
         pieces = self._pieces
         if pieces is not None and (pieces.type, pieces.round_index) == (event.type, event.round_index):
             self._pieces = replace(pieces, chunk=pieces.chunk + event.chunk)
             return
-        if pieces is not None:
-            async with self._lock:
-                await self._flush()
+        self._seal()
         self._pieces = event
-        if self._flusher is None or self._flusher.done():
-            self._flusher = asyncio.create_task(self._flush_soon())
 
-    async def _flush_soon(self) -> None:
-        await asyncio.sleep(COALESCE_SECONDS)
-        async with self._lock:
-            await self._flush()
-
-    async def _flush(self) -> None:
+    def _seal(self) -> None:
+        """No more text joins the pieces that wait."""
         pieces, self._pieces = self._pieces, None
         if pieces is not None:
-            await self._send(pieces)
+            self._number(pieces)
 
-    async def _send(self, event: Event) -> None:
+    def _number(self, event: Event) -> None:
         self.seq += 1
-        await self._streams.append(self._turn_id, self._thread_id, Numbered(self.seq, event))
+        self._unsent.append(Numbered(self.seq, event))
+
+    def _sending(self) -> "asyncio.Task[None]":
+        if self._sender is not None and self._sender.done():
+            self._sender.result()  # a bug in sending ends the turn, as any other would
+            self._sender = None
+        if self._sender is None:
+            self._sender = asyncio.create_task(self._send())
+        return self._sender
+
+    async def _send(self) -> None:
+        while self._unsent or self._pieces:
+            if not self._unsent:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(COALESCE_SECONDS):
+                        await self._hurry.wait()
+                self._seal()
+            self._hurry.clear()
+            batch, self._unsent = self._unsent, []
+            await self._streams.append(self._turn_id, self._thread_id, batch)

@@ -95,8 +95,8 @@ def read_excerpt(*, actor: Actor, document_id: object, page_count: int | None) -
     while batch := list(rows[start : start + _PAGES_AT_ONCE]):
         texts += batch
         length += sum(len(text) + 1 for text in batch)
-        start += _PAGES_AT_ONCE
-        if length > room + 1:
+        start += len(batch)
+        if length > room + 1 or len(batch) < _PAGES_AT_ONCE:
             break
     return cut_excerpt("\n".join(texts), room=room, page_count=page_count or start)
 

@@ -61,26 +61,26 @@ class Streams:
     async def close(self) -> None:
         await self._redis.aclose()
 
-    async def append(self, turn_id: uuid.UUID, thread_id: uuid.UUID | None, numbered: Numbered) -> None:
-        """Write one event and tell those who watch. Redis being away is logged, never an error of the turn."""
-        key = stream_key(turn_id)
+    async def append(self, turn_id: uuid.UUID, thread_id: uuid.UUID | None, batch: Sequence[Numbered]) -> None:
+        """Write events in one go and tell those who watch. Redis being away is logged, never an error of the turn."""
+        key, told = stream_key(turn_id), list(batch)
         try:
             async with self._redis.pipeline(transaction=False) as pipe:
-                pipe.xadd(key, {"e": to_text(numbered.event)}, id=f"{numbered.seq}-0", maxlen=MAX_EVENTS)
+                for numbered in batch:
+                    pipe.xadd(key, {"e": to_text(numbered.event)}, id=f"{numbered.seq}-0", maxlen=MAX_EVENTS)
                 pipe.expire(key, settings.AGENT_STREAM_SECONDS)
                 async with asyncio.timeout(_SECONDS_TO_ANSWER):
-                    await pipe.execute()
-        except ResponseError as problem:
-            log.warning("turn_event.refused", turn=show_id(turn_id), seq=numbered.seq, problem=type(problem).__name__)
-            if "equal or smaller" in str(problem):
-                return  # somebody else has the turn and told more already: nobody hears of ours
+                    answers = await pipe.execute(raise_on_error=False)
+            told = [numbered for numbered, answer in zip(batch, answers, strict=False) if not _outrun(numbered, answer)]
         except (RedisError, OSError, TimeoutError) as problem:
             log.warning("turn_event.not_kept", turn=show_id(turn_id), problem=type(problem).__name__)
-        if thread_id is not None:
-            try:
+        if thread_id is None:
+            return
+        try:
+            for numbered in told:
                 await apublish(thread_group(thread_id), news(turn_id, numbered))
-            except (RedisError, OSError) as problem:
-                log.warning("turn_event.not_told", turn=show_id(turn_id), problem=type(problem).__name__)
+        except (RedisError, OSError) as problem:
+            log.warning("turn_event.not_told", turn=show_id(turn_id), problem=type(problem).__name__)
 
     async def read(self, turn_id: uuid.UUID, *, after: int, wait_seconds: float = 0.0) -> list[Numbered]:
         """Events with a higher number than `after`; waits at most `wait_seconds` for the first one."""
@@ -135,6 +135,14 @@ def append_now(turn_id: uuid.UUID, thread_id: uuid.UUID | None, numbered: Number
             log.warning("turn_event.not_kept", turn=show_id(turn_id), problem=type(problem).__name__)
     if thread_id is not None:
         publish_on_commit(thread_group(thread_id), news(turn_id, numbered))
+
+
+def _outrun(numbered: Numbered, answer: object) -> bool:
+    """Whether somebody else has the turn and told more already: then nobody hears of ours."""
+    if not isinstance(answer, ResponseError):
+        return False
+    log.warning("turn_event.refused", seq=numbered.seq, problem=type(answer).__name__)
+    return "equal or smaller" in str(answer)
 
 
 def _numbered(entries: Sequence[Any]) -> list[Numbered]:

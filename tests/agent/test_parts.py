@@ -169,10 +169,12 @@ class Listener:
 
     def __init__(self) -> None:
         self.told: list[Numbered] = []
+        self.batches: list[int] = []
 
-    async def append(self, _turn_id: uuid.UUID, _thread_id: uuid.UUID | None, numbered: Numbered) -> None:
+    async def append(self, _turn_id: uuid.UUID, _thread_id: uuid.UUID | None, batch: list[Numbered]) -> None:
         await asyncio.sleep(0)
-        self.told.append(numbered)
+        self.told += batch
+        self.batches.append(len(batch))
 
 
 async def test_small_pieces_of_text_travel_together_and_in_order() -> None:
@@ -188,3 +190,4 @@ async def test_small_pieces_of_text_travel_together_and_in_order() -> None:
     assert [numbered.seq for numbered in listener.told] == [8, 9, 10, 11]
     chunks = [getattr(numbered.event, "chunk", "end") for numbered in listener.told]
     assert chunks == ["hm", "abc", "d", "end"]
+    assert listener.batches == [1, 1, 2]

@@ -8,7 +8,7 @@ from typing import Any
 from documents.errors import ExtractionNotFound
 from documents.models import Document, Extraction, ExtractionEdit, Run
 from documents.result_form import Node, build_form, show_value
-from documents.results import current_result, list_edits, response_format_of, result_history
+from documents.results import current_result, list_edits, list_results, response_format_of, result_history
 from documents.selectors import get_document
 from documents.status import count_of
 from organizations.actor import Actor
@@ -134,7 +134,7 @@ def newest_run(actor: Actor, document: Document) -> Run | None:
 
 def has_result(*, actor: Actor, document: Document) -> bool:
     """Whether anything was extracted from the document yet."""
-    return owned(Extraction, actor).filter(document=document).exists()
+    return list_results(actor=actor, document_id=document.pk).exists()
 
 
 def _result(actor: Actor, document: Document, chosen: str) -> Extraction | None:

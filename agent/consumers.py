@@ -16,10 +16,10 @@ from agent.events import AssistantTextChunk, Event, ThinkingChunk, from_wire
 from agent.render import decided_html, event_html, header, needs_turn, round_opened_html
 from agent.selectors import count_waiting, get_thread, get_turn, may_open_thread
 from agent.streams import last_seq, thread_group
-from agent.threads import in_thread
 from agent.turn_view import TurnView, turn_view
 from core.errors import DomainError
 from core.ids import parse_id, show_id
+from core.threads import in_thread
 from organizations.actor import Actor
 from organizations.errors import NotAMember
 from organizations.middleware import SESSION_KEY

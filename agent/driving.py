@@ -24,10 +24,10 @@ from agent.setup import Limits, Tally, TurnSetup
 from agent.stopping import Stop
 from agent.streams import Streams, last_seq
 from agent.taint import DocumentText
-from agent.threads import in_thread
 from agent.toolbox import Toolbox, ToolContext, toolbox
 from agent.transcript import history_messages, load_transcript, totals, whole_turn
 from core.ids import show_id
+from core.threads import in_thread
 from documents.errors import TextNotReady
 from documents.selectors import document_content, page_text
 from llm import client

@@ -17,9 +17,9 @@ from agent.messages import Call, Round, clean_json, cut_result
 from agent.models import Turn
 from agent.setup import Tally
 from agent.stopping import Stopped
-from agent.threads import in_thread
 from agent.toolbox import Toolbox, ToolContext
-from agent.transcript import append_round, mark_started, store_result
+from agent.transcript import append_round, mark_started, see_own_write, store_result, store_working_state
+from core.threads import in_thread
 from llm.types import Completion
 
 Json = dict[str, Any]
@@ -49,7 +49,8 @@ class TurnKeeper:
         def work() -> None:
             with transaction.atomic():
                 turn = self._lock_turn()
-                append_round(turn, answer, completion, sent=sent, ms=thinking_ms)
+                seen = {call.id: self._look(call, self._context) for call in answer.calls if call.writes}
+                append_round(turn, answer, completion, sent=sent, seen=seen, ms=thinking_ms)
                 usage = self._tally.usage
                 turn.usage = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
                 turn.cost_usd = self._tally.cost_usd
@@ -67,14 +68,13 @@ class TurnKeeper:
         context = replace(self._context, undo=None, now=timezone.now())
         begun = monotonic()
         if call.writes:
-            await in_thread(lambda: self._mark_started(call))
+            context.seen = await in_thread(lambda: self._mark_started(call))
         kept = False
 
         async def border(function: Callable[[], Json]) -> Json:
             nonlocal kept
-            if not call.writes:
-                return await in_thread(function)
-            result = await in_thread(lambda: self._run_and_keep(call, function, context, begun))
+            run_and_keep = self._write_and_keep if call.writes else self._read_and_keep
+            result = await in_thread(lambda: run_and_keep(call, function, context, begun))
             kept = True
             return result
 
@@ -117,16 +117,25 @@ class TurnKeeper:
     def _lock_turn(self) -> Turn:
         return lock_held_turn(self.turn_id, self.epoch)
 
-    def _mark_started(self, call: Call) -> None:
+    def _mark_started(self, call: Call) -> Json:
         with transaction.atomic():
             self._lock_turn()
-            mark_started(self.turn_id, call.id)
+            return mark_started(self.turn_id, call.id)
 
-    def _run_and_keep(self, call: Call, function: Callable[[], Json], context: ToolContext, begun: float) -> Json:
+    def _look(self, call: Call, context: ToolContext) -> Json:
+        return self._toolbox.get(call.name).look(context, call.effective_arguments)
+
+    def _write_and_keep(self, call: Call, function: Callable[[], Json], context: ToolContext, begun: float) -> Json:
         with transaction.atomic():
-            self._lock_turn()
+            turn = self._lock_turn()
             result = self._kept(call, clean_json(function()))
-            self._store(call, result, context, begun)
+            self._store(turn, call, result, context, begun)
+        return result
+
+    def _read_and_keep(self, call: Call, function: Callable[[], Json], context: ToolContext, begun: float) -> Json:
+        """The lock is taken after the read: reads run beside each other."""
+        result = self._kept(call, clean_json(function()))
+        self._keep_result(call, result, context, begun)
         return result
 
     def _kept(self, call: Call, result: Json) -> Json:
@@ -135,15 +144,12 @@ class TurnKeeper:
 
     def _keep_result(self, call: Call, result: Json, context: ToolContext, begun: float) -> None:
         with transaction.atomic():
-            self._lock_turn()
-            self._store(call, result, context, begun)
+            self._store(self._lock_turn(), call, result, context, begun)
 
-    def _store(self, call: Call, result: Json, context: ToolContext, begun: float) -> None:
-        store_result(
-            self.turn_id,
-            call.id,
-            result,
-            undo=context.undo,
-            ms=int((monotonic() - begun) * 1000),
-            working_state=dict(context.working_state),
-        )
+    def _store(self, turn: Turn, call: Call, result: Json, context: ToolContext, begun: float) -> None:
+        store_result(turn.pk, call.id, result, undo=context.undo, ms=int((monotonic() - begun) * 1000))
+        state = dict(context.working_state)
+        if state != turn.working_state:
+            store_working_state(turn.pk, state)
+        if call.writes and "error" not in result:
+            see_own_write(turn.pk, before=context.seen, after=self._look(call, context))

@@ -26,9 +26,9 @@ from agent.leases import LeaseLost, claim, look_after, renew
 from agent.models import Turn
 from agent.stopping import Stop
 from agent.streams import Streams
-from agent.threads import in_thread
 from core.errors import DomainError, Unavailable
 from core.ids import show_id
+from core.threads import in_thread
 
 log = structlog.get_logger(__name__)
 

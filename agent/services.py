@@ -81,10 +81,9 @@ def start_turn(
         raise ShuttingDown()
     question = _question(text)
     document = get_document(actor=actor, document_id=document_id)
-    thread = _lock_thread_for_asking(actor, document_id, thread_id) if thread_id is not None else None
+    thread = _lock_thread_for_asking(actor, document_id, thread_id)
     parent_id = _parent_id(actor, document_id, thread, instead_of)
-    if thread is not None:
-        _clear_the_way(thread, actor, reject_waiting=reject_waiting)
+    _clear_the_way(thread, actor, reject_waiting=reject_waiting)
     turn = Turn(
         document=document,
         thread=thread,
@@ -226,7 +225,10 @@ def revoke_standing_rule(*, actor: Actor, rule_id: object) -> None:
     record(actor=actor, action="standing_rule.revoked", target=("standing_rule", rule.pk), data={"tool": rule.tool})
 
 
-def _lock_thread_for_asking(actor: Actor, document_id: object, thread_id: object) -> Thread:
+def _lock_thread_for_asking(actor: Actor, document_id: object, thread_id: object) -> Thread | None:
+    """None for a question that stands alone. Raises: ThreadNotFound."""
+    if thread_id is None:
+        return None
     thread = get_thread(actor=actor, document_id=document_id, thread_id=thread_id)
     if not (thread.shared or thread.author_id == actor.user_id):
         raise ThreadNotFound()
@@ -240,8 +242,10 @@ def _own_thread(actor: Actor, document_id: object, thread_id: object) -> Thread:
     return thread
 
 
-def _clear_the_way(thread: Thread, actor: Actor, *, reject_waiting: bool) -> None:
+def _clear_the_way(thread: Thread | None, actor: Actor, *, reject_waiting: bool) -> None:
     """One open turn per thread. Raises: TurnOpen."""
+    if thread is None:
+        return
     standing = Turn.objects.select_for_update().filter(thread=thread, status__in=Turn.OPEN).first()
     if standing is None:
         return

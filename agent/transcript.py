@@ -1,7 +1,7 @@
 """Rows ⇄ messages: the only place that knows both. Loading what was said, appending what is said now."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -61,8 +61,13 @@ def append_question(turn: Turn, text: str) -> Message:
     )
 
 
-def append_round(turn: Turn, answer: Round, completion: Completion | None, *, sent: Json | None, ms: int) -> Message:
-    """Write a round and its calls; calls that were refused have their result already. Units: `ms` of thinking."""
+def append_round(
+    turn: Turn, answer: Round, completion: Completion | None, *, sent: Json | None, seen: Mapping[str, Json], ms: int
+) -> Message:
+    """Write a round and its calls; calls that were refused have their result already.
+
+    `seen` are by call the versions of what it would change. Units: `ms` of thinking.
+    """
     message = Message.objects.create(
         organization_id=turn.organization_id,
         turn=turn,
@@ -93,6 +98,7 @@ def append_round(turn: Turn, answer: Round, completion: Completion | None, *, se
             arguments_hash=call.arguments_hash,
             summary=call.summary[:500],
             tainted=call.tainted,
+            seen=seen.get(call.id, {}),
             decision=call.decision.verdict if call.decision else "",
             decided_at=now if call.decision else None,
             status=_status_at_birth(call),
@@ -105,17 +111,25 @@ def append_round(turn: Turn, answer: Round, completion: Completion | None, *, se
     return message
 
 
-def mark_started(turn_id: uuid.UUID, call_id: str) -> None:
-    """A write is about to run: from its commit on it is never run again."""
+def mark_started(turn_id: uuid.UUID, call_id: str) -> Json:
+    """A write is about to run: from its commit on it is never run again. Returns what was seen when it was proposed."""
     rows = ToolCall.objects.filter(turn_id=turn_id, call_id=call_id)
     rows.update(status=ToolCall.Status.STARTED, started_at=timezone.now())
+    seen: Json = rows.values_list("seen", flat=True).get()
+    return seen
 
 
-def store_result(
-    turn_id: uuid.UUID, call_id: str, result: Json, *, undo: Json | None, ms: int, working_state: Json
-) -> None:
-    """The one result of a call, how to take it back, and what the thread works on now."""
-    now = timezone.now()
+def see_own_write(turn_id: uuid.UUID, *, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """What one call of a turn changed is no surprise to those that were proposed beside it."""
+    for row in ToolCall.objects.filter(turn_id=turn_id, writes=True, result__isnull=True).exclude(seen={}):
+        moved = {key: after[key] for key, was in row.seen.items() if key in after and before.get(key) == was}
+        if moved:
+            row.seen |= moved
+            row.save(update_fields=["seen"])
+
+
+def store_result(turn_id: uuid.UUID, call_id: str, result: Json, *, undo: Json | None, ms: int) -> None:
+    """The one result of a call, and how to take it back."""
     failed = "error" in result
     ToolCall.objects.filter(turn_id=turn_id, call_id=call_id, result__isnull=True).update(
         result=result,
@@ -123,10 +137,14 @@ def store_result(
         status=status_of_result(result),
         duration_ms=ms,
         undo=None if failed else undo,
-        finished_at=now,
+        finished_at=timezone.now(),
     )
+
+
+def store_working_state(turn_id: uuid.UUID, working_state: Json) -> None:
+    """What the turn and its thread work on now."""
     Turn.objects.filter(pk=turn_id).update(working_state=working_state)
-    Thread.objects.filter(turns=turn_id).update(working_state=working_state, updated_at=now)
+    Thread.objects.filter(turns=turn_id).update(working_state=working_state, updated_at=timezone.now())
 
 
 def status_of_result(result: Json) -> str:

@@ -47,7 +47,7 @@ def extract(given: dict[str, Any]) -> None:
             tell(hung_up=True)
         raise AssertionError
 
-    extraction.complete = never  # type: ignore[assignment]  # a model that keeps us waiting
+    setattr(extraction, "complete", never)  # noqa: B010 - a model that keeps us waiting
     try:
         asyncio.run(extraction.run_extraction(actor=actor_of(given), document_id=given["document"]))
     except DomainError as problem:

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
 from channels.auth import AuthMiddlewareStack
+from channels.db import database_sync_to_async
 from channels.routing import URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 from channels.testing import WebsocketCommunicator
@@ -51,7 +51,7 @@ def socket(person: Person | None, document: Document, thread_id: str, *, origin:
 @asynccontextmanager
 async def watching(person: Person | None, document: Document, thread_id: str, **more: Any) -> AsyncIterator[Any]:
     """A connected page; closed afterwards."""
-    page = await sync_to_async(socket)(person, document, thread_id, **more)
+    page = await database_sync_to_async(socket)(person, document, thread_id, **more)
     connected, _ = await page.connect(timeout=10)
     page.connected_well = connected
     try:
@@ -72,15 +72,15 @@ async def test_a_turn_is_told_as_fragments_numbered_without_gaps(
     alice: Person, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_on_stage(monkeypatch, says("It is an **invoice** of twelve reactors.", thinking="Let me see."), pause=0.01)
-    thread = await sync_to_async(make_thread)(alice.actor, document)
+    thread = await database_sync_to_async(make_thread)(alice.actor, document)
     async with watching(alice, document, thread.pk.hex) as page:
-        turn = await sync_to_async(start_turn)(
+        turn = await database_sync_to_async(start_turn)(
             actor=alice.actor, document_id=document.pk, text="What is it?", thread_id=thread.pk
         )
         messages = await said_until(page, "Show what was sent")
     numbers = [message.split("-->")[0].split()[2] for message in messages]
     assert numbers == [str(number) for number in range(1, len(messages) + 1)]
-    assert len(messages) == await sync_to_async(last_seq)(turn.pk)
+    assert len(messages) == await database_sync_to_async(last_seq)(turn.pk)
     whole = "".join(messages)
     assert whole.count(f'id="round-{turn.pk.hex}-0"') == 1, "the frame of a round is sent once"
     assert "What is it?" in messages[0]
@@ -92,13 +92,15 @@ async def test_a_decision_elsewhere_is_seen_within_a_second(
     alice: Person, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_on_stage(monkeypatch, makes_tag(), says("Done."))
-    thread = await sync_to_async(make_thread)(alice.actor, document)
-    turn = await sync_to_async(start_turn)(actor=alice.actor, document_id=document.pk, text="Tag", thread_id=thread.pk)
-    await sync_to_async(waits_for)(turn.pk, "waiting")
+    thread = await database_sync_to_async(make_thread)(alice.actor, document)
+    turn = await database_sync_to_async(start_turn)(
+        actor=alice.actor, document_id=document.pk, text="Tag", thread_id=thread.pk
+    )
+    await database_sync_to_async(waits_for)(turn.pk, "waiting")
     async with watching(alice, document, thread.pk.hex) as page:
         first = await page.receive_from(timeout=5)
         assert first.startswith(f"<!--at {turn.pk.hex} "), "the page learns how far the turn is"
-        await sync_to_async(decide)(
+        await database_sync_to_async(decide)(
             actor=alice.actor,
             document_id=document.pk,
             turn_id=turn.pk,
@@ -111,7 +113,7 @@ async def test_a_decision_elsewhere_is_seen_within_a_second(
 
 
 async def test_nothing_sent_to_the_socket_does_anything(alice: Person, document: Document) -> None:
-    turn = await sync_to_async(waiting_turn)(alice.actor, document)
+    turn = await database_sync_to_async(waiting_turn)(alice.actor, document)
     async with watching(alice, document, turn.thread.pk.hex) as page:
         await page.receive_from(timeout=5)
         await page.send_to(text_data='{"decision": "approve"}')
@@ -119,18 +121,18 @@ async def test_nothing_sent_to_the_socket_does_anything(alice: Person, document:
 
 
 async def test_an_admin_may_watch_and_a_member_may_not(alice: Person, document: Document) -> None:
-    bob = await sync_to_async(make_person)("bob@example.com", organization=alice.organization)
-    mine = await sync_to_async(make_thread)(alice.actor, document)
-    bobs = await sync_to_async(make_thread)(bob.actor, document)
+    bob = await database_sync_to_async(make_person)("bob@example.com", organization=alice.organization)
+    mine = await database_sync_to_async(make_thread)(alice.actor, document)
+    bobs = await database_sync_to_async(make_thread)(bob.actor, document)
     for person, thread, welcome in ((bob, mine, False), (alice, bobs, True), (bob, bobs, True)):
         async with watching(person, document, thread.pk.hex) as page:
             assert page.connected_well is welcome
 
 
 async def test_strangers_nobody_and_wrong_addresses_get_no_socket(alice: Person, document: Document) -> None:
-    charlie = await sync_to_async(make_person)("charlie@example.com")
-    thread = await sync_to_async(make_thread)(alice.actor, document)
-    other = await sync_to_async(make_document)(alice.actor, name="other.pdf")
+    charlie = await database_sync_to_async(make_person)("charlie@example.com")
+    thread = await database_sync_to_async(make_thread)(alice.actor, document)
+    other = await database_sync_to_async(make_document)(alice.actor, name="other.pdf")
     for person, where, thread_id in (
         (None, document, thread.pk.hex),
         (charlie, document, thread.pk.hex),
@@ -143,28 +145,28 @@ async def test_strangers_nobody_and_wrong_addresses_get_no_socket(alice: Person,
 
 
 async def test_another_sites_page_gets_no_socket(alice: Person, document: Document) -> None:
-    thread = await sync_to_async(make_thread)(alice.actor, document)
+    thread = await database_sync_to_async(make_thread)(alice.actor, document)
     async with watching(alice, document, thread.pk.hex, origin="https://evil.example") as page:
         assert not page.connected_well
 
 
 async def test_a_removed_members_socket_closes(alice: Person, document: Document) -> None:
-    bob = await sync_to_async(make_person)("bob@example.com", organization=alice.organization)
-    turn = await sync_to_async(waiting_turn)(bob.actor, document)
+    bob = await database_sync_to_async(make_person)("bob@example.com", organization=alice.organization)
+    turn = await database_sync_to_async(waiting_turn)(bob.actor, document)
     async with watching(bob, document, turn.thread.pk.hex) as page:
         await page.receive_from(timeout=5)
-        await Membership.objects.filter(user=bob.user).adelete()
+        await database_sync_to_async(Membership.objects.filter(user=bob.user).delete)()
         await apublish(f"thread.{turn.thread.pk.hex}", {"type": "membership.changed"})
         assert (await page.receive_output(timeout=5)) == {"type": "websocket.close", "code": NOT_ALLOWED}
 
 
 async def test_a_signed_out_persons_socket_closes_at_the_next_event(alice: Person, document: Document) -> None:
-    turn = await sync_to_async(waiting_turn)(alice.actor, document)
+    turn = await database_sync_to_async(waiting_turn)(alice.actor, document)
     async with watching(alice, document, turn.thread.pk.hex) as page:
         await page.receive_from(timeout=5)
         session = page.scope["headers"][-1][1].decode().split("=")[1]
-        await sync_to_async(sign_out)(session)
-        await sync_to_async(cancel_turn)(actor=alice.actor, document_id=document.pk, turn_id=turn.pk)
+        await database_sync_to_async(sign_out)(session)
+        await database_sync_to_async(cancel_turn)(actor=alice.actor, document_id=document.pk, turn_id=turn.pk)
         assert (await page.receive_output(timeout=5))["type"] == "websocket.close"
 
 
@@ -176,11 +178,11 @@ async def test_a_reader_that_left_stops_nothing(
     alice: Person, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_on_stage(monkeypatch, says("word " * 20), pause=0.01)
-    thread = await sync_to_async(make_thread)(alice.actor, document)
+    thread = await database_sync_to_async(make_thread)(alice.actor, document)
     async with watching(alice, document, thread.pk.hex) as page:
-        turn = await sync_to_async(start_turn)(
+        turn = await database_sync_to_async(start_turn)(
             actor=alice.actor, document_id=document.pk, text="Talk", thread_id=thread.pk
         )
         await page.receive_from(timeout=5)
     await asyncio.sleep(0)
-    assert (await sync_to_async(waits_for)(turn.pk, "done")).status == "done"
+    assert (await database_sync_to_async(waits_for)(turn.pk, "done")).status == "done"

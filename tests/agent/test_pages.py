@@ -270,6 +270,23 @@ def test_mentions_are_found_by_name_in_my_organization_only(alice: Person, charl
     assert "charlie" not in html
 
 
+def test_a_link_from_the_waiting_page_opens_its_thread(alice: Person, waiting: Turn, document: Document) -> None:
+    newer = make_thread(alice.actor, document, title="Newer")
+    client = alice.client()
+    assert f"?thread={waiting.thread.pk.hex}#agent" in client.get("/waiting").content.decode()
+    page = f"http://testserver/documents/{document.pk.hex}?thread={waiting.thread.pk.hex}"
+    panel = client.get(url(document), headers={"HX-Request": "true", "HX-Current-URL": page}).content.decode()
+    assert f'data-thread="{waiting.thread.pk.hex}"' in panel
+    assert f'data-thread="{newer.pk.hex}"' in client.get(url(document)).content.decode()
+
+
+def test_an_admin_sees_the_card_of_a_private_thread_and_not_its_question(alice: Person, bob: Person) -> None:
+    waiting_turn(bob.actor, make_document(bob.actor), question="A private question")
+    html = alice.client().get("/waiting").content.decode()
+    assert 'value="approve"' in html
+    assert "A private question" not in html
+
+
 @pytest.mark.django_db(transaction=True)
 def test_ask_approve_and_undo_through_the_pages(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     alice = make_person("alice@example.com")

@@ -13,11 +13,15 @@ from typing import Any, Literal
 
 from documents.page_index import Hit, PageIndex, fold_text
 from llm.content import PageContent
+from llm.offline.matching.lexicon import Concept, concept_of, find_phrases
+from llm.offline.matching.words import words_of, words_of_name
 
 State = Literal["found", "ambiguous", "not_found", "absent"]
 
 _ISO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ].*)?")
 _CURRENCY_SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "Fr."}
+_NAMED = 2.0
+"""What a printed label that names the property counts beside words that are merely like its name."""
 _ZERO = re.compile(r"0[.,]0")
 _SHORT = 3
 """A text this short may mean two things in two places; a longer one is one thing said twice."""
@@ -171,11 +175,20 @@ def _grounding(index: PageIndex, leaf: _Leaf) -> Grounding:
 def _choose(index: PageIndex, leaf: _Leaf) -> Grounding:
     """Several places: the one whose label is most like the property's name, if one stands out."""
     tokens = _label_tokens(leaf.path)
-    scored = sorted(((index.label_score(hit, tokens), -n, hit) for n, hit in enumerate(leaf.hits)), key=lambda s: s[:2])
+    concept = concept_of(words_of_name(leaf.path.rpartition(".")[2]))
+    scored = sorted(
+        (index.label_score(hit, tokens) + _NAMED * _names(concept, index.label_before(hit)), -position, hit)
+        for position, hit in enumerate(leaf.hits)
+    )
     best, second = scored[-1], scored[-2]
     said_twice = isinstance(leaf.value, str) and len(fold_text(leaf.value)) > _SHORT and not leaf.value[:1].isdigit()
     clear = best[0] > second[0] or said_twice or _is_currency(leaf.value)
     return _as_grounding("found" if clear else "ambiguous", best[2])
+
+
+def _names(concept: Concept | None, label: str) -> bool:
+    """Whether a printed label names the concept, in any language of the lexicon ("Subtotal" → net_total)."""
+    return concept is not None and any(concept.name in phrase.concepts for phrase in find_phrases(words_of(label)))
 
 
 def _is_currency(value: Any) -> bool:

@@ -232,6 +232,19 @@ class PageIndex:
                 score += nearness
         return score
 
+    def label_before(self, hit: Hit) -> str:
+        """The text on the row before a place, back to the last thing that is a value itself: its printed label."""
+        page = self._by_number[hit.page]
+        x0, y0, _, y1 = hit.boxes[0]
+        middle = (y0 + y1) / 2
+        row = [word for word in page.words if word.y0 <= middle <= word.y1 and word.x1 <= x0 + 0.01]
+        label: list[str] = []
+        for word in sorted(row, key=lambda word: -word.x1):
+            if any(map(str.isdigit, word.text)):
+                break
+            label.insert(0, word.text)
+        return " ".join(label)
+
 
 def _neighbours(page: _IndexedPage, hit: Hit, *, both_sides: bool) -> list[tuple[float, Word]]:
     x0, y0, x1, y1 = hit.boxes[0]

@@ -156,3 +156,15 @@ def test_a_wrapped_cell_of_a_table_is_found_although_its_lines_are_apart_in_read
     found = ground(data={"lines": [{"item": "Mineral water 12 x 1.0 l bottles"}]}, pages=[table])["lines.0.item"]
     assert (found.state, len(found.boxes)) == ("found", 2)
     assert ground(data={"item": "Mineral water Deposit 9"}, pages=[table])["item"].state == "not_found"
+
+
+def test_a_label_that_means_the_property_decides_between_places_in_any_language() -> None:
+    lines = (
+        "Item            Line total",
+        "Training          4,500.00",
+        "Subtotal          4,500.00",
+        "Total   4,950.00",
+    )
+    assert place(4500, *lines, name="net_total").boxes[0][1] == pytest.approx(2 / 50)
+    lines = ("Zwischensumme    100,00", "Gesamtbetrag     100,00")
+    assert place(100, *lines, name="gross_total").boxes[0][1] == pytest.approx(1 / 50)

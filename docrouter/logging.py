@@ -2,9 +2,16 @@
 
 import logging
 import logging.config
-from typing import Any
+import traceback
+from collections.abc import Iterator
+from typing import Any, TextIO
 
 import structlog
+from django.core.exceptions import ImproperlyConfigured
+from structlog.typing import ExcInfo
+
+_TELLING = (OSError, ImportError, ImproperlyConfigured)
+"""Kinds whose messages are about the machine. Any other message may quote a document or a person's question."""
 
 _SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
@@ -17,12 +24,11 @@ _SHARED: list[Any] = [
 
 def configure(options: dict[str, Any]) -> None:
     """Called by Django with settings.LOGGING: {level, json}."""
-    # Plain tracebacks: the rich ones print local variables, which hold whole documents.
-    console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=_write_exception)
     renderer: Any = structlog.processors.JSONRenderer() if options["json"] else console
     final: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if options["json"]:
-        final.append(structlog.processors.format_exc_info)
+        final.append(structlog.processors.ExceptionRenderer(_exception_text))
     logging.config.dictConfig(
         {
             "version": 1,
@@ -56,3 +62,25 @@ def configure(options: dict[str, Any]) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def _write_exception(stream: TextIO, exc_info: ExcInfo) -> None:
+    stream.write("\n" + _exception_text(exc_info))
+
+
+def _exception_text(exc_info: ExcInfo) -> str:
+    """Where it happened and of which kind, with what caused it: no local variables and no messages."""
+    return "\ncaused\n".join(_told(problem) for problem in reversed(list(_with_causes(exc_info[1]))))
+
+
+def _with_causes(problem: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while problem is not None and id(problem) not in seen:
+        seen.add(id(problem))
+        yield problem
+        problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
+
+
+def _told(problem: BaseException) -> str:
+    message = f": {problem}" if isinstance(problem, _TELLING) else ""
+    return "".join(traceback.format_tb(problem.__traceback__)) + type(problem).__qualname__ + message

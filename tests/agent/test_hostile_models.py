@@ -112,12 +112,9 @@ def test_what_a_mad_model_says_is_stored_and_shown_as_text(alice: Person, monkey
     results = {row.call_id: row.result for row in ToolCall.objects.filter(turn=turn)}
     assert {key for key, result in results.items() if result is None} == {"d", "i", "w"}
     client = alice.client()
-    for path in (
-        f"documents/{document.pk.hex}/agent",
-        "waiting",
-        f"documents/{document.pk.hex}/agent/turns/{turn.pk.hex}/sent",
-    ):
-        html = client.get(f"/{path}").content.decode()
+    tab = f"/documents/{document.pk.hex}/agent"
+    for path in (tab, "/waiting", f"{tab}/turns/{turn.pk.hex}/sent"):
+        html = client.get(path).content.decode()
         assert "<x-evil" not in html
         assert 'style="--tag: red' not in html, "a color that is more than a color"
     waiting = list(ToolCall.objects.filter(turn=turn, result__isnull=True).order_by("position"))
@@ -131,26 +128,7 @@ def test_what_a_mad_model_says_is_stored_and_shown_as_text(alice: Person, monkey
 
 @pytest.mark.parametrize(
     "unit",
-    [
-        "[",
-        "*a_",
-        "![",
-        "`",
-        "<",
-        "> ",
-        "- ",
-        "[a](",
-        "&#",
-        "|",
-        "\\",
-        "a*",
-        "**a",
-        "_a_",
-        "1. ",
-        "[a]: b\n",
-        "~~",
-        "\n\n\t",
-    ],
+    ["![", "[a](", "*a_", "<"],
 )
 def test_no_answer_keeps_the_markdown_reader_busy(unit: str) -> None:
     text = unit * (2 * MAX_CHARS // len(unit))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Response, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
 
 from tests.browser.site import EMAIL, PASSWORD, Site, running_site
 
@@ -20,6 +20,7 @@ FLAGS = [
 ]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 OpenPage = Callable[..., Page]
+expect.set_options(timeout=30_000)  # the first call of a model waits for its library
 
 
 @pytest.fixture(scope="session")

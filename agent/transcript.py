@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -85,30 +86,34 @@ def append_round(
     )
     now = timezone.now()
     ToolCall.objects.bulk_create(
-        ToolCall(
-            organization_id=turn.organization_id,
-            turn=turn,
-            message=message,
-            position=position,
-            call_id=call.id,
-            name=call.name,
-            writes=call.writes,
-            arguments_text=call.arguments_text,
-            arguments=call.arguments or {},
-            arguments_hash=call.arguments_hash,
-            summary=call.summary[:500],
-            tainted=call.tainted,
-            seen=seen.get(call.id, {}),
-            decision=call.decision.verdict if call.decision else "",
-            decided_at=now if call.decision else None,
-            status=_status_at_birth(call),
-            result=call.result,
-            success=None if call.result is None else "error" not in call.result,
-            finished_at=now if call.result is not None else None,
-        )
+        _call_row(message, position, call, seen=seen.get(call.id, {}), now=now)
         for position, call in enumerate(answer.calls)
     )
     return message
+
+
+def _call_row(message: Message, position: int, call: Call, *, seen: Json, now: datetime) -> ToolCall:
+    return ToolCall(
+        organization_id=message.organization_id,
+        turn_id=message.turn_id,
+        message=message,
+        position=position,
+        call_id=call.id,
+        name=call.name,
+        writes=call.writes,
+        arguments_text=call.arguments_text,
+        arguments=call.arguments or {},
+        arguments_hash=call.arguments_hash,
+        summary=call.summary[:500],
+        tainted=call.tainted,
+        seen=seen,
+        decision=call.decision.verdict if call.decision else "",
+        decided_at=now if call.decision else None,
+        status=_status_at_birth(call),
+        result=call.result,
+        success=None if call.result is None else "error" not in call.result,
+        finished_at=now if call.result is not None else None,
+    )
 
 
 def mark_started(turn_id: uuid.UUID, call_id: str) -> Json:

@@ -9,6 +9,7 @@ import contextlib
 import json
 import uuid
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from django.utils import timezone
 
 from core.errors import DomainError
 from core.threads import in_thread
-from documents.awaiting import lease, unless_stopped
+from documents.awaiting import unless_stopped
 from documents.errors import ExtractionActive, ExtractionFailed, ExtractionStopped, TextNotReady
 from documents.events import append_event
 from documents.grounding import ground, is_empty, leaves_of
@@ -98,7 +99,7 @@ def begin_extraction(*, actor: Actor, document_id: object, prompt_revid: str | N
                 phase=Run.Phase.EXTRACTING,
                 prompt_revision=prompt.revision,
                 epoch=1,
-                lease_until=lease(),
+                lease_until=_lease(),
                 started_at=timezone.now(),
             )
     except IntegrityError as problem:
@@ -121,7 +122,7 @@ async def perform_extraction(*, actor: Actor, run_id: uuid.UUID) -> Extraction:
             response_format=job.prompt.response_format or {"type": "json_object"},
             temperature=0.0,
         )
-        completion = await unless_stopped(job.run_id, job.epoch, asked)
+        completion = await unless_stopped(partial(_is_held, job), asked)
         data = parse_object(completion.text)
         return await in_thread(partial(_finish, actor, job, completion, data))
     except DomainError as problem:
@@ -269,6 +270,16 @@ def lock_run(run_id: uuid.UUID) -> Run:
 def _tell(actor: Actor | None, run: Run, event: str, data: dict[str, Any]) -> None:
     refresh_state(document_id=run.document_id)
     append_event(document_id=run.document_id, type=event, actor=actor, run=run, data=data)
+
+
+def _lease() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.RUN_LEASE_SECONDS)
+
+
+def _is_held(job: _Job, renew: bool) -> bool:
+    """Whether the run is this job's and nobody wants it stopped."""
+    rows = Run.objects.filter(pk=job.run_id, epoch=job.epoch, cancel_requested=False).exclude(phase__in=Run.ENDED)
+    return bool(rows.update(lease_until=_lease())) if renew else rows.exists()
 
 
 def _in_schema_order(response_format: dict[str, Any] | None, data: dict[str, Any]) -> dict[str, Any]:

@@ -380,7 +380,7 @@ def test_every_answer_carries_the_headers_that_protect_it(alice: Person, things:
         answer = client.get(address(name, things), query)
         read(answer)
         assert answer["X-Content-Type-Options"] == "nosniff", name
-        assert answer["Referrer-Policy"] == "no-referrer", name
+        assert answer["Referrer-Policy"] == "same-origin", name
         assert answer["X-Frame-Options"] == "DENY", name
         policy = {part.split()[0]: part.split()[1:] for part in answer["Content-Security-Policy"].split(";")}
         if name != "documents:file":

@@ -32,9 +32,10 @@ CODE = sorted(
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 BANNED_NAMES = {"utils", "helpers", "common", "misc", "manager"}
 ROW_ROOMS = {
-    *("models", "selectors", "services", "processing", "transcript", "gate"),  # rooms of every app
-    *("events", "extraction", "results", "states"),  # parts of documents' processing and services
-    *("deciding", "driving", "reaping", "leases", "keeping", "endings", "policy"),  # parts of the agent's services and runner
+    # of every app, then parts of documents' processing and services, then of the agent's services and runner
+    *("models", "selectors", "services", "processing", "transcript", "gate"),
+    *("awaiting", "events", "extraction", "results", "states", "withdrawal"),
+    *("deciding", "driving", "endings", "keeping", "leases", "policy", "reaping"),
 }
 
 

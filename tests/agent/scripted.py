@@ -107,7 +107,7 @@ class MemoryKeeper:
     rounds: list[Round] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
 
-    async def answered(self, answer: Round, completion: Completion | None) -> None:  # noqa: ARG002 - the keeper's signature
+    async def answered(self, answer: Round, completion: Completion | None) -> None:
         self.rounds.append(answer)
         self.log.append(f"answered {answer.index}")
 
@@ -121,7 +121,7 @@ class MemoryKeeper:
         self.log.append(f"settled {call.id}")
         self._put(call)
 
-    async def waits(self, pending: Sequence[CallShown]) -> datetime:  # noqa: ARG002 - the keeper's signature
+    async def waits(self, pending: Sequence[CallShown]) -> datetime:
         self.log.append("waits")
         return LATER
 

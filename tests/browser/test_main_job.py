@@ -42,12 +42,14 @@ def ask(page: Page, text: str) -> None:
 
 
 expect.set_options(timeout=15_000)
+FIRST_ANSWER = 60_000
+"""Milliseconds: the first turn of a fresh server waits until litellm is imported, long on a busy machine."""
 
 
 def card(page: Page, title: str = "") -> Locator:
     """The card that waits; its title is awaited."""
     found = page.locator("#turns [data-card]", has_text=title).first
-    expect(found).to_be_visible()
+    expect(found).to_be_visible(timeout=FIRST_ANSWER)
     return found
 
 
@@ -214,7 +216,7 @@ def test_a_reload_in_the_middle_of_an_answer_goes_on_with_it(slow_site: Site, op
     opened(page, "slow.pdf")
     ask(page, "What can you do?")
     live = page.locator("#turns .answer.live")
-    expect(live).not_to_be_empty()
+    expect(live).not_to_be_empty(timeout=FIRST_ANSWER)
     page.reload()
     expect(live).not_to_be_empty()
     before = live.inner_text()
@@ -231,7 +233,7 @@ def test_stop_ends_an_answer_and_keeps_what_was_said(slow_site: Site, open_page:
     page = open_page()
     opened(page, "stopped.pdf")
     ask(page, "What can you do?")
-    expect(page.locator("#turns .answer.live")).not_to_be_empty()
+    expect(page.locator("#turns .answer.live")).not_to_be_empty(timeout=FIRST_ANSWER)
     page.get_by_role("button", name="Stop").click()
     expect(page.locator("#turns .turn-end")).to_contain_text("Stopped.", timeout=3_000)
     expect(page.locator("#turns .answer")).not_to_be_empty()
@@ -247,4 +249,5 @@ def test_a_killed_server_loses_no_card(site: Site, open_page: OpenPage, complain
     to_agent(page)
     approve(page, "Create tag “Survivor”")
     expect(page.locator("#turns .ran", has_text="Created tag “Survivor”")).to_be_visible()
-    complaints[:] = [said for said in complaints if "WebSocket" not in said and "ERR_CONNECTION" not in said]
+    expected = ("WebSocket", "ERR_CONNECTION", "[object Event]", "htmx:wsError")
+    complaints[:] = [said for said in complaints if not any(word in said for word in expected)]

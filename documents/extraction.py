@@ -5,8 +5,6 @@ the reaper ends it as interrupted, and nothing else was written.
 """
 
 import asyncio
-import contextlib
-import json
 import uuid
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -21,6 +19,7 @@ from django.utils import timezone
 
 from core.errors import DomainError
 from core.threads import in_thread
+from documents.answers import parse_object
 from documents.awaiting import unless_stopped
 from documents.errors import ExtractionActive, ExtractionFailed, ExtractionStopped, TextNotReady
 from documents.events import append_event
@@ -144,22 +143,6 @@ def build_messages(prompt: PromptToRun, content: DocumentContent) -> list[ChatMe
         {"role": "system", "content": INSTRUCTIONS},
         {"role": "user", "content": f"{prompt.content}\n\n<<<{mark}\n{text}\n{mark}>>>"},
     ]
-
-
-def parse_object(text: str) -> dict[str, Any]:
-    """The JSON object of a model's answer, also out of a code fence or between sentences.
-
-    Raises: ExtractionFailed.
-    """
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    while start >= 0:
-        with contextlib.suppress(ValueError, RecursionError):
-            data, _ = decoder.raw_decode(text, start)
-            if isinstance(data, dict):
-                return data
-        start = text.find("{", start + 1)
-    raise ExtractionFailed()
 
 
 def preview_values(*, actor: Actor, document_id: object, response_format: dict[str, Any]) -> list[PreviewValue]:

@@ -171,6 +171,7 @@ ODD_IDS = ("0" * 32, "%00", "..%2f..%2fetc%2fpasswd", "9" * 5000)
 ODD_VALUES = ("\0", "²", "9" * 5000, EVIL, "\r\nX-Evil: 1")
 
 
+@pytest.mark.slow
 def test_odd_ids_are_nothing_that_exists(alice: Person, things: Belongings) -> None:
     client = alice.client()
     client.raise_request_exception = False
@@ -216,6 +217,7 @@ PARAMETERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_no_odd_value_in_any_query_or_form_breaks_a_page(alice: Person, things: Belongings, method: str) -> None:
     client = alice.client()

@@ -19,6 +19,7 @@ from agent import driving, runner
 from agent.models import Turn
 from agent.services import Decision, decide, start_turn
 from agent.toolbox import toolbox
+from llm import client
 from organizations.models import User
 from organizations.selectors import actor_for
 from tests.agent.staging import StagedClient, asks, makes_tag, says, waits_for
@@ -26,6 +27,7 @@ from tests.agent.staging import StagedClient, asks, makes_tag, says, waits_for
 SCRIPTS: dict[str, Any] = {
     "tag": lambda: StagedClient(makes_tag(), says("Done")),
     "extract": lambda: StagedClient(asks(("w", "run_extraction", "{}")), says("Done")),
+    "provider": lambda: client,  # the real one; the environment says where the provider is
     "chatter": lambda: StagedClient(says("word " * 3000), pause=0.02),
 }
 ENDED = ("done", "failed", "cancelled", "interrupted", "expired")

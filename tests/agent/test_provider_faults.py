@@ -63,6 +63,8 @@ def last_event(person: Person, turn: Turn) -> Any:
 def check_valid_history(messages: list[dict[str, Any]]) -> None:
     """Every call of an assistant's message is followed by its result, in either protocol."""
     for position, message in enumerate(messages):
+        if message["role"] != "assistant":
+            continue
         content = message.get("content")
         blocks = content if isinstance(content, list) else []
         calls = [call["id"] for call in message.get("tool_calls") or ()]

@@ -24,6 +24,8 @@ from organizations.models import AuditEntry
 from tags_app.models import Tag
 from tests.agent.staging import call_of, make_document, makes_tag, put_on_stage, says, waits_for
 from tests.conftest import Person, make_person
+from tests.fakes.provider import FakeProvider
+from tests.fakes.steps import Step
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 PLAYER = "import django; django.setup(); from tests.agent.player import main; main()"
@@ -46,7 +48,7 @@ def play(alice: Person, document: Document) -> Iterator[Play]:
     """Start a player process about alice's document; whatever still lives is killed at the end."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(scene: str, script: str, **arguments: Any) -> "subprocess.Popen[str]":
+    def start(scene: str, script: str, env: dict[str, str] | None = None, **arguments: Any) -> "subprocess.Popen[str]":
         database = connection.settings_dict
         at = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
         url = f"postgresql://{database['USER']}:{database['PASSWORD']}@{at}"
@@ -65,6 +67,7 @@ def play(alice: Person, document: Document) -> Iterator[Play]:
                 "DATABASE_URL": url,
                 "REDIS_URL": settings.REDIS_URL,
                 "DATABASE_POOL_SIZE": "30",
+                **(env or {}),
             },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -163,6 +166,28 @@ def test_stop_reaches_a_turn_in_another_process_within_a_second(alice: Person, p
     turn = Turn.objects.get(pk=heard(web)["turn"])
     time.sleep(1)
     cancel_turn(actor=alice.actor, document_id=turn.document_id, turn_id=turn.pk)
+    turn = waits_for(turn.pk, "cancelled", seconds=1.5)
+    assert turn.messages.get(role="assistant").content.startswith("word word")
+
+
+@pytest.mark.parametrize("model", ["gpt-4o-mini", "claude-sonnet-4-5"])
+def test_stop_from_another_process_hangs_up_on_the_provider_within_a_second(
+    alice: Person, play: Play, fake_provider: FakeProvider, model: str
+) -> None:
+    fake_provider.add(Step(text="word " * 2000, piece=5, delay=0.02))
+    env = {
+        "DEFAULT_CHAT_MODEL": model,
+        "OPENAI_API_KEY": "sk-test",
+        "OPENAI_API_BASE": fake_provider.openai_base,
+        "ANTHROPIC_API_KEY": "sk-test",
+        "ANTHROPIC_API_BASE": fake_provider.anthropic_base,
+    }
+    web = play("ask", "provider", env=env, until="running")
+    turn = Turn.objects.get(pk=heard(web)["turn"])
+    assert fake_provider.wait_asked(timeout=60)
+    time.sleep(0.5)
+    cancel_turn(actor=alice.actor, document_id=turn.document_id, turn_id=turn.pk)
+    assert fake_provider.wait_gone(timeout=1.0)
     turn = waits_for(turn.pk, "cancelled", seconds=1.5)
     assert turn.messages.get(role="assistant").content.startswith("word word")
 

@@ -9,10 +9,12 @@ from agent.models import ToolCall, Turn
 from agent.services import Decision, create_thread, decide, start_turn
 from documents.results import current_result
 from tests.agent.staging import make_document, waits_for
+from tests.agent.test_provider_faults import check_valid_history
 from tests.conftest import make_person
 from tests.fakes import main_job
 from tests.fakes.fixtures import fake_provider, warm_litellm
 from tests.fakes.provider import FakeProvider
+from tests.fakes.steps import Step
 
 __all__ = ["fake_provider", "warm_litellm"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,15 +45,28 @@ def test_the_main_job_with_a_large_model(
     assert (turn.usage["prompt_tokens"], turn.cost_usd > 0) == (6 * 11, True)
     if model.startswith("claude"):
         _signatures_went_back(turn, fake_provider)
+    fake_provider.add(Step(text="The total is 12.50.", expect=(main_job.SUMMARY, "toolu_run")))
+    after = start_turn(actor=alice.actor, document_id=document.pk, thread_id=thread.pk, text="And the total?")
+    after = waits_for(after.pk, *ENDED, seconds=20)
+    assert (after.status, after.model, after.outcome["text"]) == ("done", model, "The total is 12.50.")
+    messages = fake_provider.received[-1].json["messages"]
+    check_valid_history(messages)
+    if model.startswith("claude"):
+        _signatures_are(turn, messages)
 
 
 def _signatures_went_back(turn: Turn, fake: FakeProvider) -> None:
     """Byte for byte, each in the place of its answer, through the database and back."""
     asked = [request for request in fake.received if b"toolu_read" in request.body]
     last = max(asked, key=lambda request: len(request.body))
-    sent = [message["content"][0] for message in last.json["messages"] if message["role"] == "assistant"]
+    _signatures_are(turn, last.json["messages"], open_answers=1)
+    for row in turn.messages.filter(role="assistant").order_by("position")[:5]:
+        assert json.dumps(row.thinking_blocks[0]["signature"]).encode() in last.body
+
+
+def _signatures_are(turn: Turn, messages: list[dict[str, Any]], *, open_answers: int = 0) -> None:
+    """The blocks that each answer of the turn was stored with stand first in each answer that is sent."""
+    sent = [message["content"][0] for message in messages if message["role"] == "assistant"]
     answers = turn.messages.filter(role="assistant").order_by("position")
-    assert sent == [row.thinking_blocks[0] for row in answers][:-1]
-    assert len(sent) == 5
-    for block in sent:
-        assert json.dumps(block["signature"]).encode() in last.body
+    assert sent == [row.thinking_blocks[0] for row in answers][: 6 - open_answers]
+    assert len(sent) == 6 - open_answers

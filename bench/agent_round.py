@@ -47,15 +47,16 @@ from llm.types import Completion, Delta
 from tests.agent.staging import make_document
 from tests.conftest import make_person
 
+Json = dict[str, Any]
+
 ROUNDS = 10  # in a turn: the loop's own limit
 PIECE = 5  # characters of text in a chunk
 MODEL = "gpt-4o-mini"
 QUESTION = "What is in this document?"
 BARE = "bare litellm"
 WHOLE = "whole turn: runner, PostgreSQL, Valkey"
-READ = {"name": "get_ocr_text", "arguments": {"page_num": 1}}
+READ: Json = {"name": "get_ocr_text", "arguments": {"page_num": 1}}
 
-Json = dict[str, Any]
 Way = Callable[[str], Awaitable[None]]
 
 
@@ -222,7 +223,7 @@ def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     runtime.warm()
     settings.MODEL_PROVIDER_KEYS = {"openai": "bench"}
-    ways = {BARE: bare_litellm, "llm.client": our_client, "agent.loop, nothing stored": agent_loop}
+    ways: dict[str, Way] = {BARE: bare_litellm, "llm.client": our_client, "agent.loop, nothing stored": agent_loop}
     calls = (options.turns + 1) * (len(ways) + 1)
     with fresh_database(), fake_provider(turns=calls, chunks=options.chunks) as base:
         settings.MODEL_API_BASES = {"openai": base}

@@ -85,7 +85,8 @@ async def bare_litellm(base: str) -> None:
             model=f"openai/{MODEL}", messages=messages, tools=toolbox.definitions(), stream=True,
             stream_options={"include_usage": True}, api_base=base, api_key="bench", max_retries=0,
         )  # fmt: skip
-        text, calls = "", []
+        text = ""
+        calls: list[str] = []
         async for chunk in stream:
             delta = chunk.choices[0].delta
             text += delta.content or ""
@@ -99,7 +100,7 @@ async def bare_litellm(base: str) -> None:
 
 async def our_client(_: str) -> None:
     messages: list[Json] = [{"role": "user", "content": QUESTION}]
-    for _ in range(ROUNDS):
+    for _round in range(ROUNDS):
         async for item in client.stream(model=MODEL, messages=messages, tools=toolbox.definitions()):
             if isinstance(item, Completion):
                 messages += _as_messages(item)

@@ -13,6 +13,8 @@ from llm.offline.typing.dates import find_dates
 
 Box = tuple[float, float, float, float]
 _MAX_SCATTERED, _MAX_STARTS = 40, 5
+_WIDE_GAP = 0.9
+"""In heights of the word after it; a blank is a quarter, and thousands are set apart by less."""
 _SEPARATORS = re.compile(r"[^\w\s\-/.,'’–]+")
 
 
@@ -69,8 +71,11 @@ class _Line:
 
 @dataclass
 class _IndexedPage:
+    """`shape` is width by height of the page."""
+
     number: int
     words: Sequence[Word]
+    shape: float = 1.0
     lines: list[_Line] = field(default_factory=list)
     compact: str = ""
     owner: list[int] = field(default_factory=list)
@@ -86,11 +91,23 @@ class _IndexedPage:
         for position, word in enumerate(self.words):
             by_line.setdefault(word.line, []).append(position)
         for members in by_line.values():
-            starts, text = [], ""
-            for position in members:
-                starts.append(len(text))
-                text += self.words[position].text + " "
-            self.lines.append(_Line(self.number, tuple(members), tuple(starts), text.rstrip()))
+            for cell in self._cells(members):
+                starts, text = [], ""
+                for position in cell:
+                    starts.append(len(text))
+                    text += self.words[position].text + " "
+                self.lines.append(_Line(self.number, tuple(cell), tuple(starts), text.rstrip()))
+
+    def _cells(self, members: Sequence[int]) -> list[list[int]]:
+        """Words of a line, apart where the gap is wide: "5" and "212.20" of two columns are not one number."""
+        cells: list[list[int]] = []
+        for position in members:
+            word, before = self.words[position], self.words[cells[-1][-1]] if cells else None
+            wide = before is None or (word.x0 - before.x1) * self.shape > _WIDE_GAP * (word.y1 - word.y0)
+            if wide:
+                cells.append([])
+            cells[-1].append(position)
+        return cells
 
     def _index_text(self) -> None:
         """One string of folded characters, so that blanks, hyphens and line breaks do not matter.
@@ -127,7 +144,7 @@ class PageIndex:
     """Look up values on the pages of one document. Numbers and dates are parsed once, when first asked for."""
 
     def __init__(self, pages: Sequence[PageContent]) -> None:
-        self._pages = [_IndexedPage(page.number, page.words) for page in pages]
+        self._pages = [_IndexedPage(page.number, page.words, page.width / (page.height or 1.0)) for page in pages]
         self._by_number = {page.number: page for page in self._pages}
 
     def text(self, value: str) -> list[Hit]:
@@ -189,7 +206,8 @@ class PageIndex:
 
     def numbers(self, value: Decimal) -> list[Hit]:
         """Places that print this number, in any of the usual formats."""
-        return self._number_hits.get(value.normalize(), [])
+        wanted = value.normalize()
+        return self._number_hits.get(wanted) or self._single_hits.get(wanted, [])
 
     def dates(self, iso: str) -> list[Hit]:
         """Places that print this date (YYYY-MM-DD), in any of the usual formats."""
@@ -197,8 +215,22 @@ class PageIndex:
 
     @cached_property
     def _number_hits(self) -> dict[Decimal, list[Hit]]:
+        return self._parsed(self._lines())
+
+    @cached_property
+    def _single_hits(self) -> dict[Decimal, list[Hit]]:
+        """Numbers of single words, for columns so close that their numbers read as one."""
+        words = [
+            (page, _Line(page.number, (n,), (0,), word.text))
+            for page in self._pages
+            for n, word in enumerate(page.words)
+        ]
+        return self._parsed(words)
+
+    @staticmethod
+    def _parsed(lines: list[tuple[_IndexedPage, _Line]]) -> dict[Decimal, list[Hit]]:
         found: dict[Decimal, dict[tuple[int, tuple[int, ...]], Hit]] = {}
-        for page, line in self._lines():
+        for page, line in lines:
             for point in (".", ","):
                 for amount in find_amounts(line.text, point):
                     words = line.words_at(amount.start, amount.end)

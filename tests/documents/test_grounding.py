@@ -168,3 +168,9 @@ def test_a_label_that_means_the_property_decides_between_places_in_any_language(
     assert place(4500, *lines, name="net_total").boxes[0][1] == pytest.approx(2 / 50)
     lines = ("Zwischensumme    100,00", "Gesamtbetrag     100,00")
     assert place(100, *lines, name="gross_total").boxes[0][1] == pytest.approx(1 / 50)
+
+
+@pytest.mark.parametrize("row", ["Nougat         5   212.20   1061.00", "Nougat 5 212.20 1061.00"])
+def test_numbers_of_neighbouring_columns_are_not_read_as_one(row: str) -> None:
+    places = ground(data={"lines": [{"qty": 5, "price": 212.2, "total": 1061}]}, pages=[page("Item Qty Price", row)])
+    assert [found.quote for found in places.values()] == ["5", "212.20", "1061.00"]

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from django.core.cache import cache
+from django.conf import settings
 from django.test import Client
+from redis import Redis
 
 from organizations.actor import Actor
 from organizations.models import Organization, User
@@ -63,9 +64,16 @@ def nobody() -> Client:
     return Client()
 
 
+def empty_cache() -> None:
+    """Forget what this process cached. Not `cache.clear()`, which empties the database that all processes share."""
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        if keys := list(redis.scan_iter(match=f"{settings.REDIS_PREFIX}:1:*", count=1000)):
+            redis.delete(*keys)
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache(request: pytest.FixtureRequest) -> Iterator[None]:
     """Counters and rendered things of one test never reach the next (only where the database is used at all)."""
     yield
     if {"db", "transactional_db"} & set(request.fixturenames):
-        cache.clear()
+        empty_cache()

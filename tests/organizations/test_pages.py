@@ -1,12 +1,11 @@
 """Signing in and out, the lockout, the organization in the session."""
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
 from organizations.services import add_member, create_organization
-from tests.conftest import PASSWORD, Person
+from tests.conftest import PASSWORD, Person, empty_cache
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +39,7 @@ def test_repeated_failures_lock_the_door_even_for_the_right_password(
     settings.SIGN_IN_ATTEMPTS = 3
     assert [sign_in(nobody, "alice@example.com", "no") for _ in range(3)] == [422] * 3
     assert sign_in(nobody, "ALICE@example.com") == 429
-    cache.clear()
+    empty_cache()
     assert sign_in(nobody, "alice@example.com") == 302
 
 

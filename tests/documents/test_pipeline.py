@@ -59,12 +59,12 @@ def parsed_pages(document: Document) -> list[int]:
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_worker_is_noticed_and_no_page_is_parsed_twice(alice: Person, start_worker: StartWorker) -> None:
     worker = start_worker("ingest", RUN_LEASE_SECONDS="2")
-    document = upload(alice, "long.pdf", make.numbered_pdf(300))
+    document = upload(alice, "long.pdf", make.numbered_pdf(1900))
     wait_for_pages(document, 20)
     worker.kill()
     worker.wait()
     done = Run.objects.get(document=document).pages_done
-    assert 20 <= done < 300
+    assert 20 <= done < 1900
     assert document.state != "ocr_completed"
 
     deadline = time.monotonic() + 10
@@ -77,10 +77,10 @@ def test_a_killed_worker_is_noticed_and_no_page_is_parsed_twice(alice: Person, s
     start_worker("ingest")
 
     wait_for(document, "ocr_completed")
-    assert parsed_pages(document) == list(range(1, 301))
+    assert parsed_pages(document) == list(range(1, 1901))
     run = Run.objects.get(document=document)
-    assert (run.attempts, run.epoch, run.pages_done, run.pages_total) == (2, 2, 300, 300)
-    assert Page.objects.filter(version=document.current_version).count() == 300
+    assert (run.attempts, run.epoch, run.pages_done, run.pages_total) == (2, 2, 1900, 1900)
+    assert Page.objects.filter(version=document.current_version).count() == 1900
 
 
 @pytest.mark.slow
@@ -89,17 +89,17 @@ def test_a_running_parse_stops_at_its_next_page_and_can_be_started_again(
     alice: Person, start_worker: StartWorker
 ) -> None:
     start_worker("ingest")
-    document = upload(alice, "long.pdf", make.numbered_pdf(400))
+    document = upload(alice, "long.pdf", make.numbered_pdf(1900))
     run = wait_for_pages(document, 5)
 
     services.cancel_run(actor=alice.actor, run_id=run.id)
 
     wait_for(document, "ocr_failed")
     assert document.phase == "cancelled"
-    assert 5 <= len(parsed_pages(document)) < 400
+    assert 5 <= len(parsed_pages(document)) < 1900
     services.reparse(actor=alice.actor, document_id=document.id)
     wait_for(document, "ocr_completed")
-    assert Page.objects.filter(version=document.current_version).count() == 400
+    assert Page.objects.filter(version=document.current_version).count() == 1900
 
 
 @pytest.mark.slow

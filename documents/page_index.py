@@ -15,7 +15,7 @@ Box = tuple[float, float, float, float]
 _MAX_SCATTERED, _MAX_STARTS = 40, 5
 _WIDE_GAP = 0.9
 """In heights of the word after it; a blank is a quarter, and thousands are set apart by less."""
-_SEPARATORS = re.compile(r"[^\w\s\-/.,'’–]+")
+_SEPARATORS = re.compile(r"[^\w\s\-/.,'’–]+|(?<=\d{3})(?=[^\W\d_]{3})")  # "88802Northtown" is two words set close
 
 
 def fold_text(text: str) -> str:

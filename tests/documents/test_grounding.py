@@ -174,3 +174,7 @@ def test_a_label_that_means_the_property_decides_between_places_in_any_language(
 def test_numbers_of_neighbouring_columns_are_not_read_as_one(row: str) -> None:
     places = ground(data={"lines": [{"qty": 5, "price": 212.2, "total": 1061}]}, pages=[page("Item Qty Price", row)])
     assert [found.quote for found in places.values()] == ["5", "212.20", "1061.00"]
+
+
+def test_a_postcode_that_is_set_close_to_its_city_is_found_and_so_is_the_city() -> None:
+    assert place("88802", "88802Northtown").state == place("Northtown", "88802Northtown").state == "found"

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 RUN = .venv/bin/python
 
-.PHONY: help run demo test test-slow check fix bench bench-startup install install-dev
+.PHONY: help run demo test test-slow check fix bench bench-startup screenshots install install-dev
 
 help:
 	@echo "make run         install, start everything, print the address (Ctrl-C stops it)"
@@ -31,6 +31,9 @@ fix: install-dev
 
 bench: install-dev
 	@exec $(RUN) -m tests.run bench
+
+screenshots: install-dev
+	@exec $(RUN) -m tests.run screenshots
 
 bench-startup: install
 	@exec $(RUN) bench/startup.py

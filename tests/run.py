@@ -17,6 +17,7 @@ DATA_DIR = ROOT / ".data" / "test"
 PYTHON = sys.executable
 LOUD = "!" * 100
 NO_TESTS = 5
+OWN_TARGETS = {"startup", "screenshots"}  # in bench/, but no figure of speed
 
 Check = tuple[str, list[str], dict[str, str]]
 
@@ -117,11 +118,22 @@ def fix(report: Report) -> None:
 
 def bench(report: Report) -> None:
     for path in sorted((ROOT / "bench").glob("[a-z]*.py")):
-        if path.name != "startup.py":
+        if path.stem not in OWN_TARGETS:
             report.run(path.stem, [PYTHON, "-m", f"bench.{path.stem}"])
 
 
-JOBS: dict[str, Callable[[Report], None]] = {"fast": fast, "slow": slow, "check": check, "fix": fix, "bench": bench}
+def screenshots(report: Report) -> None:
+    report.run("screenshots", [PYTHON, "-m", "bench.screenshots"])
+
+
+JOBS: dict[str, Callable[[Report], None]] = {
+    "fast": fast,
+    "slow": slow,
+    "check": check,
+    "fix": fix,
+    "bench": bench,
+    "screenshots": screenshots,
+}
 
 
 def main() -> int:

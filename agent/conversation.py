@@ -73,6 +73,7 @@ def thread_context(*, actor: Actor, document: Document, thread: Thread | None, h
         "turns": turns,
         "last_turn": last,
         "readable": document.state not in UNREADABLE,
+        "reading_failed": document.state == "ocr_failed",
         **status_context(last),
     }
 

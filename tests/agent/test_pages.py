@@ -41,6 +41,19 @@ def test_an_untouched_document_offers_what_to_ask(alice: Person, document: Docum
     assert "follows rules" in html, "the offline model says what it is"
 
 
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("ocr_processing", "This document is still being read."), ("ocr_failed", "This document could not be read.")],
+)
+def test_a_document_without_text_says_why_nothing_can_be_asked(
+    alice: Person, document: Document, state: str, words: str
+) -> None:
+    Document.objects.filter(pk=document.pk).update(state=state)
+    html = alice.client().get(url(document)).content.decode()
+    assert words in html
+    assert "Set up extraction for this document" not in html
+
+
 def test_the_panel_shows_the_newest_thread_with_its_card(alice: Person, waiting: Turn, document: Document) -> None:
     html = alice.client().get(url(document)).content.decode()
     assert "Create tag" in html

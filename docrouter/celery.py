@@ -16,7 +16,6 @@ app.autodiscover_tasks()
 
 app.conf.task_routes = {
     "documents.tasks.*": {"queue": "ingest"},
-    "documents.tasks.extract": {"queue": "llm"},
     "agent.tasks.*": {"queue": "llm"},
 }
 app.conf.beat_schedule = {

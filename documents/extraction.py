@@ -25,6 +25,7 @@ from documents.errors import ExtractionActive, ExtractionFailed, ExtractionStopp
 from documents.events import append_event
 from documents.grounding import ground, is_empty, leaves_of
 from documents.models import Extraction, Run
+from documents.processing import lock_run
 from documents.results import CURRENT, lock_results_like, results_like
 from documents.selectors import document_content, get_document
 from documents.states import refresh_state
@@ -243,11 +244,6 @@ def _end(
     run.save()
     _tell(actor, run, "extraction.failed", {"code": code, "retryable": retryable})
     return True
-
-
-def lock_run(run_id: uuid.UUID) -> Run:
-    """The row, locked until the transaction ends."""
-    return Run.objects.select_for_update().get(pk=run_id)
 
 
 def _tell(actor: Actor | None, run: Run, event: str, data: dict[str, Any]) -> None:

@@ -226,6 +226,6 @@ JSON = st.recursive(
 def test_whatever_comes_is_judged_and_never_crashes(inner: Any, data: Any) -> None:
     body = wrapping(inner)
     if not format_problems(body):
-        all_problems(body)
-        warnings(body)
-        validate_data(body, data)
+        found = [*all_problems(body), *warnings(body)]
+        assert all(problem.message for problem in found)
+        assert all(set(error) == {"path", "message"} for error in validate_data(body, data))

@@ -82,7 +82,11 @@ class Page(TenantModel):
 
 
 class Run(TenantModel):
-    """One processing execution of a document. `epoch` fences out a runner that lost its lease."""
+    """One processing execution of a document. `epoch` fences out a runner that lost its lease.
+
+    A read makes the runs of the document's prompts once: then its `prompts_queued_at` is set, and theirs is
+    `caused_by` it. Runs without `caused_by` were started by hand. `ocr_only` is a read that makes none.
+    """
 
     class Kind(models.TextChoices):
         PARSE = "parse"
@@ -108,6 +112,9 @@ class Run(TenantModel):
     prompt_revision = models.ForeignKey(
         "prompts_app.PromptRevision", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    caused_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="caused")
+    ocr_only = models.BooleanField(default=False)
+    prompts_queued_at = models.DateTimeField(null=True, blank=True)
     pages_done = models.PositiveIntegerField(default=0)
     pages_total = models.PositiveIntegerField(null=True, blank=True)
     epoch = models.PositiveIntegerField(default=0)
@@ -147,6 +154,11 @@ class Run(TenantModel):
                 fields=["lease_until"],
                 condition=~models.Q(phase__in=["complete", "error", "cancelled"]),
                 name="run_active_by_lease",
+            ),
+            models.Index(
+                fields=["completed_at"],
+                condition=models.Q(kind="parse", phase="complete", ocr_only=False, prompts_queued_at__isnull=True),
+                name="run_read_without_prompts",
             ),
         ]
 

@@ -1,4 +1,4 @@
-"""Users, organizations, memberships, access tokens and the audit log."""
+"""Users, organizations, memberships, access tokens, signed sessions, letters with links, and the audit log."""
 
 from typing import ClassVar
 
@@ -7,6 +7,7 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from core.models import BaseModel, TenantModel
 
@@ -26,13 +27,19 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin, BaseModel):
-    """A person who signs in. A system admin runs the deployment; organization roles are memberships."""
+    """A person who signs in. A system admin runs the deployment; organization roles are memberships.
+
+    A deleted user has `deleted_at`, no memberships and no address; the name stays on what they did.
+    """
 
     email = models.EmailField(unique=True)
     name = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     is_system_admin = models.BooleanField(default=False)
+    email_verified = models.BooleanField(default=False)
+    has_seen_tour = models.BooleanField(default=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -48,20 +55,33 @@ class User(AbstractBaseUser, PermissionsMixin, BaseModel):
 
     @property
     def display_name(self) -> str:
-        return self.name or self.email
+        if self.deleted_at is None:
+            return self.name or self.email
+        return _("%(name)s (former member)") % {"name": self.name} if self.name else _("Former member")
 
 
 class Organization(BaseModel):
-    """The tenant: everything belongs to exactly one."""
+    """The tenant: everything belongs to exactly one.
+
+    `experimental_features`, `flow_log_level` and `ocr_config` are kept for clients of the API and steer nothing here.
+    """
 
     class Type(models.TextChoices):
         INDIVIDUAL = "individual"
         TEAM = "team"
         ENTERPRISE = "enterprise"
 
+    class FlowLogLevel(models.TextChoices):
+        ERROR = "ERROR"
+        INFO = "INFO"
+        TRACE = "TRACE"
+
     name = models.CharField(max_length=200)
     type = models.CharField(max_length=20, choices=Type.choices, default=Type.INDIVIDUAL)
     default_prompt_enabled = models.BooleanField(default=False)
+    experimental_features = models.BooleanField(default=False)
+    flow_log_level = models.CharField(max_length=5, choices=FlowLogLevel.choices, default=FlowLogLevel.ERROR)
+    ocr_config = models.JSONField(default=dict)
     updated_at = models.DateTimeField(auto_now=True)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -113,6 +133,46 @@ class AccessToken(BaseModel):
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
+class ApiSession(BaseModel):
+    """A signed session (JWT) that was given out; without a living row its token opens nothing. The id is its `jti`.
+
+    `stamp` changes with the password, however that is set: a new password ends all sessions.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_sessions")
+    stamp = models.CharField(max_length=128)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+
+class EmailVerification(BaseModel):
+    """A letter that asks whether the address is the user's. The token of its link is kept as a digest only."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="email_verifications")
+    email = models.EmailField()
+    digest = models.BinaryField(max_length=32, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+
+class Invitation(BaseModel):
+    """A letter that offers a membership, or (without an organization) an account. A later one replaces it."""
+
+    email = models.EmailField()
+    organization = models.ForeignKey(
+        Organization, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations"
+    )
+    role = models.CharField(max_length=10, choices=Membership.Role.choices, default=Membership.Role.USER)
+    invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    digest = models.BinaryField(max_length=32, unique=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("email"), "organization", nulls_distinct=False, name="invitation_unique")
+        ]
+
+
 class AuditEntry(TenantModel):
     """One write: who did what to which thing, through which door. Never changed, never deleted."""
 
@@ -129,3 +189,16 @@ class AuditEntry(TenantModel):
             models.Index(fields=["organization", "-created_at"], name="audit_by_time"),
             models.Index(fields=["organization", "target_type", "target_id"], name="audit_by_target"),
         ]
+
+
+class IdempotentRequest(TenantModel):
+    """A request that was done under a person's `Idempotency-Key`, and its answer. Kept for a day."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=200)
+    digest = models.BinaryField(max_length=32)
+    answer = OrderedJSONField(default=dict)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "user", "key"], name="idempotent_request_unique")]
+        indexes = [models.Index(fields=["created_at"], name="idempotent_request_by_time")]

@@ -5,7 +5,8 @@ Losing Redis loses no committed data: a reader whose stream is gone gets a snaps
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,23 @@ class Numbered:
 
     seq: int
     event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An event as it is kept: its number and its JSON, for doors that pass it on unread."""
+
+    seq: int
+    text: bytes
+
+    @property
+    def kind(self) -> str:
+        """The event's `type`, which is the last field of every event."""
+        return self.text[self.text.rindex(b'"type":"') + 8 : -2].decode()
+
+    @property
+    def event(self) -> Event:
+        return from_wire(self.text)
 
 
 def stream_key(turn_id: uuid.UUID) -> str:
@@ -84,30 +102,53 @@ class Streams:
 
     async def read(self, turn_id: uuid.UUID, *, after: int, wait_seconds: float = 0.0) -> list[Numbered]:
         """Events with a higher number than `after`; waits at most `wait_seconds` for the first one."""
+        return [Numbered(stored.seq, stored.event) for stored in await self.read_stored(turn_id, after, wait_seconds)]
+
+    async def read_stored(self, turn_id: uuid.UUID, after: int, wait_seconds: float = 0.0) -> list[Stored]:
+        """The same without reading the events."""
         block = max(int(wait_seconds * 1000), 1) if wait_seconds else None
         found: Any = await self._redis.xread({stream_key(turn_id): f"{after}-0"}, count=500, block=block)
-        return _numbered(found[0][1]) if found else []
+        return _stored(found[0][1]) if found else []
 
 
-async def follow(turn_id: uuid.UUID, *, after: int = 0, seconds: float = 3600.0) -> AsyncIterator[Numbered]:
-    """Events after a number as they come, until one ends the run (`done`, `error`) or nothing comes for `seconds`."""
+async def watch(turn_id: uuid.UUID, *, after: int = 0, seconds: float = 15.0) -> AsyncGenerator[list[Stored], None]:
+    """Batches of events after a number as they come; an empty one whenever nothing came for `seconds`. Never ends.
+
+    A reader that is too slow for what is kept finds a gap in the numbers. Raises: RedisError, OSError.
+    """
     streams = Streams()
     try:
-        while found := await streams.read(turn_id, after=after, wait_seconds=seconds):
-            for numbered in found:
-                yield numbered
-                after = numbered.seq
-                if isinstance(numbered.event, Done | ErrorEvent):
-                    return
+        while True:
+            found = await streams.read_stored(turn_id, after, seconds)
+            yield found
+            after = found[-1].seq if found else after
     finally:
         await streams.close()
 
 
+async def follow(turn_id: uuid.UUID, *, after: int = 0, seconds: float = 3600.0) -> AsyncIterator[Numbered]:
+    """Events after a number as they come, until one ends the run (`done`, `error`) or nothing comes for `seconds`."""
+    async with aclosing(watch(turn_id, after=after, seconds=seconds)) as batches:
+        async for batch in batches:
+            for stored in batch:
+                numbered = Numbered(stored.seq, stored.event)
+                yield numbered
+                if isinstance(numbered.event, Done | ErrorEvent):
+                    return
+            if not batch:
+                return
+
+
 def read_stream(turn_id: uuid.UUID, *, after: int = 0) -> list[Numbered]:
     """Everything kept after a number, for synchronous callers; nothing when Redis is away."""
+    return [Numbered(stored.seq, stored.event) for stored in stored_events(turn_id, after=after)]
+
+
+def stored_events(turn_id: uuid.UUID, *, after: int = 0) -> list[Stored]:
+    """The same without reading the events."""
     with Redis.from_url(settings.REDIS_URL, socket_timeout=_SECONDS_TO_ANSWER) as redis:
         try:
-            return _numbered(redis.xrange(stream_key(turn_id), min=f"({after}-0"))
+            return _stored(redis.xrange(stream_key(turn_id), min=f"({after}-0"))
         except (RedisError, OSError) as problem:
             log.warning("turn_stream.not_read", turn=show_id(turn_id), problem=type(problem).__name__)
             return []
@@ -121,7 +162,7 @@ def last_seq(turn_id: uuid.UUID) -> int:
         except (RedisError, OSError) as problem:
             log.warning("turn_stream.not_read", turn=show_id(turn_id), problem=type(problem).__name__)
             return 0
-    return _numbered(newest)[0].seq if newest else 0
+    return _stored(newest)[0].seq if newest else 0
 
 
 def append_now(turn_id: uuid.UUID, thread_id: uuid.UUID | None, numbered: Numbered) -> None:
@@ -145,5 +186,5 @@ def _outrun(numbered: Numbered, answer: object) -> bool:
     return "equal or smaller" in str(answer)
 
 
-def _numbered(entries: Sequence[Any]) -> list[Numbered]:
-    return [Numbered(int(entry_id.split(b"-")[0]), from_wire(fields[b"e"])) for entry_id, fields in entries]
+def _stored(entries: Sequence[Any]) -> list[Stored]:
+    return [Stored(int(entry_id.split(b"-")[0]), fields[b"e"]) for entry_id, fields in entries]

@@ -1,8 +1,17 @@
 """All knobs, read once and typed; a bad value stops the start. Defaults are for development on loopback."""
 
+import base64
+import hashlib
+import hmac
 from pathlib import Path
 
 import environ
+
+
+def derived_key(secret: str, job: str) -> str:
+    """A key for one job only, as text that Fernet takes too: 32 bytes in URL-safe base64."""
+    return base64.urlsafe_b64encode(hmac.new(secret.encode(), job.encode(), hashlib.sha256).digest()).decode()
+
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -40,6 +49,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "channels",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django_htmx",
     "template_partials",
     "lucide",
@@ -154,6 +165,14 @@ SIGN_IN_LOCK_SECONDS = env.int("SIGN_IN_LOCK_SECONDS", default=300)
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 DEMO = env.bool("DEMO", default=False)
 DEMO_PASSWORD = env.str("DEMO_PASSWORD", default="")
+# Each job has keys of its own: the first signs or encrypts, all are accepted, so that keys can be changed.
+SESSION_SIGNING_KEYS = env.list("SESSION_SIGNING_KEYS", default=[derived_key(SECRET_KEY, "sessions")])
+ENCRYPTION_KEYS = env.list("ENCRYPTION_KEYS", default=[derived_key(SECRET_KEY, "encryption")])
+REQUEST_SIGNING_KEYS = env.list("REQUEST_SIGNING_KEYS", default=[])  # shared with a front end; none: no such sign-in
+API_SESSION_SECONDS = env.int("API_SESSION_SECONDS", default=24 * 3600)
+EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="docrouter@localhost")
+PUBLIC_URL = env.str("PUBLIC_URL", default="")  # where people reach us, for links in e-mails
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 RATE_LIMIT_SCALE = env.float("RATE_LIMIT_SCALE", default=1.0)
 
@@ -233,7 +252,37 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # --- API ------------------------------------------------------------------------------------------------------
-REST_FRAMEWORK = {"DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
+REST_FRAMEWORK = {
+    "DEFAULT_PERMISSION_CLASSES": [],  # each base view of organizations/api/doors.py says who may come in
+    "DEFAULT_SCHEMA_CLASS": "core.api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "core.api.errors.answer_problem",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "DocRouter",
+    "VERSION": "0",
+    "OAS_VERSION": "3.1.1",
+    "DESCRIPTION": "Documents in, checked data out. `/v0` is what the published DocRouter clients speak.",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": False,
+    "SCHEMA_PATH_PREFIX": "/v[0-9]",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "displayRequestDuration": True},
+    "POSTPROCESSING_HOOKS": ["core.api.schema.finish_schema"],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+}
+MAX_BODY_BYTES = env.int("MAX_BODY_BYTES", default=10 * 1024 * 1024)  # uploads have MAX_UPLOAD_BYTES
+IDEMPOTENCY_SECONDS = env.int("IDEMPOTENCY_SECONDS", default=24 * 3600)
+# Per person and minute; an organization has ten times as much. RATE_LIMIT_SCALE multiplies them, 0 switches them off.
+RATE_LIMITS = {
+    "sign_in": env.int("RATE_LIMIT_SIGN_IN", default=10),
+    "token_resolve": env.int("RATE_LIMIT_TOKEN_RESOLVE", default=30),
+    "upload": env.int("RATE_LIMIT_UPLOAD", default=60),
+    "chat": env.int("RATE_LIMIT_CHAT", default=60),
+    "api": env.int("RATE_LIMIT_API", default=600),
+}
+RATE_LIMIT_OF_AN_ORGANIZATION = 10
 
 # --- Logs -----------------------------------------------------------------------------------------------------
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")

@@ -7,6 +7,9 @@ from django.views.generic import RedirectView
 from agent.urls import websocket_urlpatterns as agent_sockets
 from documents.urls import websocket_urlpatterns as document_sockets
 
+handler400 = "docrouter.problems.bad_request"
+handler500 = "docrouter.problems.server_error"
+
 websocket_urlpatterns: list[URLPattern] = [*document_sockets, *agent_sockets]
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -18,5 +21,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("prompts_app.schema_urls")),
     path("", include("prompts_app.urls")),
     path("", include("agent.urls")),
+    path("", include("docrouter.api_urls")),
     path("admin/", admin.site.urls),
 ]

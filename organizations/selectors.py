@@ -62,6 +62,20 @@ def actor_of_membership(*, membership: Membership, user: User, via: Via, name: s
     )
 
 
+def actor_of_system_admin(*, user: User, organization_id: uuid.UUID, via: Via, name: str = "") -> Actor:
+    """The actor of somebody who runs the deployment, in an organization that they need not belong to.
+
+    Raises: NotAMember for an organization that does not exist, and for anybody else.
+    """
+    if not user.is_system_admin or not user.is_active:
+        raise NotAMember()
+    if not Organization.objects.filter(pk=organization_id, deleted_at__isnull=True).exists():
+        raise NotAMember()
+    return Actor(
+        user_id=user.id, organization_id=organization_id, role="admin", via=via, name=name or user.display_name
+    )
+
+
 def token_digest(*, token: str) -> bytes:
     """SHA-256 of a 256-bit random token is enough: there is nothing to guess."""
     return hashlib.sha256(token.encode()).digest()

@@ -22,3 +22,5 @@ SECRET_KEY = "the tests sign with this"
 OFFLINE_CHUNK_DELAY_MS = 0
 STATIC_ROOT = BASE_DIR / "static"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+RATE_LIMIT_SCALE = 0  # tests of the limits switch them on
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

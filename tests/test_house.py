@@ -33,7 +33,7 @@ TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 BANNED_NAMES = {"utils", "helpers", "common", "misc", "manager"}
 ROW_ROOMS = {
     # of every app, then parts of documents' processing and services, then of the agent's services and runner
-    *("models", "selectors", "services", "processing", "transcript", "gate"),
+    *("models", "selectors", "services", "processing", "transcript", "gate", "idempotency"),
     *("awaiting", "events", "extraction", "results", "states", "withdrawal"),
     *("deciding", "driving", "endings", "keeping", "leases", "policy", "reaping"),
 }

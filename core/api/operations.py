@@ -1,0 +1,127 @@
+"""What each handler says of itself for the OpenAPI description: `@operation` beside the code that does it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from pydantic import BaseModel
+
+from core.api.bodies import Answer
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DESCRIPTIONS = {
+    400: "Something in the request is not possible",
+    401: "Nobody, or a token that is not valid here",
+    402: "Out of credits",
+    403: "Not for this person",
+    404: "No such thing, or not for this person",
+    409: "Not possible in the present state",
+    413: "Too large",
+    422: "The request has another form than described",
+    429: "Too many requests; see Retry-After",
+    500: "The server is not set up for this",
+    502: "A model provider failed",
+    503: "Something this needs is not available right now",
+}
+
+
+class Problem(Answer):
+    """What went wrong: a sentence for a person, a code for a program."""
+
+    detail: str
+    code: str | None = None
+
+
+class FieldProblem(Answer):
+    """One thing that is wrong in a request, and where."""
+
+    type: str
+    loc: list[str | int]
+    msg: str
+    input: Any = None
+    ctx: dict[str, Any] | None = None
+
+
+class ValidationProblem(Answer):
+    """Everything that is wrong in a request."""
+
+    detail: list[FieldProblem] | str
+
+
+def operation(
+    operation_id: str,
+    summary: str,
+    *,
+    tag: str,
+    answer: Any = None,
+    body: type[BaseModel] | dict[str, Any] | None = None,
+    query: type[BaseModel] | None = None,
+    errors: Sequence[int] = (),
+    example: dict[str, Any] | None = None,
+    answer_example: Any = None,
+    media_type: str = "application/json",
+    headers: Sequence[str] = (),
+    public: bool = False,
+) -> Callable[[F], F]:
+    """Describe a handler. `answer` is a model, `list[Model]` or a schema; `errors` beside the 401, 422 and 429 of all.
+
+    `media_type` is the answer's; `headers` are request headers that matter here.
+    """
+    statuses = sorted({*errors, 422, 429, *(() if public else (401, 403)), *((413,) if body is not None else ())})
+    responses: dict[Any, Any] = {(200, media_type): _described(answer, "Done")}
+    for status in statuses:
+        problem = ValidationProblem if status == 422 else Problem
+        responses[(status, "application/json")] = OpenApiResponse(
+            cast("Any", problem), description=DESCRIPTIONS[status]
+        )
+    examples = []
+    if example is not None:
+        examples.append(OpenApiExample("Request", value=example, request_only=True))
+    if answer_example is not None:
+        examples.append(OpenApiExample("Answer", value=answer_example, response_only=True, status_codes=["200"]))
+    return cast(
+        "Callable[[F], F]",
+        extend_schema(
+            operation_id=operation_id,
+            summary=summary,
+            tags=[tag],
+            request={"application/json": body} if isinstance(body, type) else body,
+            responses=responses,
+            parameters=[*_parameters(query), *map(_header, headers)],
+            examples=examples,
+            auth=[] if public else None,
+        ),
+    )
+
+
+def _described(answer: Any, words: str) -> OpenApiResponse:
+    return OpenApiResponse({"type": "object"} if answer is None else answer, description=words)
+
+
+def _header(name: str) -> OpenApiParameter:
+    return OpenApiParameter(name, str, OpenApiParameter.HEADER, required=False)
+
+
+def _parameters(query: type[BaseModel] | None) -> list[OpenApiParameter]:
+    if query is None:
+        return []
+    described = query.model_json_schema(mode="validation")
+    required = set(described.get("required", ()))
+    return [
+        OpenApiParameter(
+            name,
+            _without_null(part),
+            OpenApiParameter.QUERY,
+            required=name in required,
+            description=part.get("description", ""),
+        )
+        for name, part in described["properties"].items()
+    ]
+
+
+def _without_null(part: dict[str, Any]) -> dict[str, Any]:
+    """A parameter is given or not; there is no null in a query string."""
+    kept = {key: value for key, value in part.items() if key not in ("title", "default", "description")}
+    choices = [choice for choice in kept.pop("anyOf", ()) if choice != {"type": "null"}]
+    return {**kept, **(choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {})}

@@ -1,0 +1,1 @@
+"""The account side of the JSON API: who asks, organizations, users, tokens."""

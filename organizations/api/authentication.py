@@ -1,0 +1,64 @@
+"""Who asks: an access token, a signed session (JWT), or the browser session of our own pages.
+
+A Bearer value wins over `X-Api-Key`; another `Authorization` scheme counts as absent. A token that is not for the
+place it is used at cannot be told from a bad one.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.request import Request
+
+from core.errors import Forbidden
+from organizations.errors import TokenInvalid
+from organizations.models import AccessToken, User
+from organizations.selectors import resolve_token
+
+
+class CredentialsMissing(Forbidden):
+    code = "credentials_missing"
+    status = 401
+    detail = "No authentication credentials provided"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A person, or a program with one of their tokens. `name` is written beside what they do."""
+
+    user: User
+    name: str
+    token: AccessToken | None = None
+
+    @property
+    def is_system_admin(self) -> bool:
+        return self.user.is_system_admin
+
+
+def caller_of(request: HttpRequest, *, organization_id: uuid.UUID | None) -> Caller:
+    """Who asks, at an organization's address or (None) at the account's.
+
+    Raises: CredentialsMissing, TokenInvalid, TokenExpired; the framework's PermissionDenied for a forged request.
+    """
+    scheme, _, value = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and value.strip():
+        text = value.strip()
+        return _of_session(text) if text.count(".") == 2 else _of_token(text, organization_id)
+    if key := request.headers.get("X-Api-Key", "").strip():
+        return _of_token(key, organization_id)
+    if isinstance(request.user, User):
+        SessionAuthentication().enforce_csrf(Request(request))
+        return Caller(request.user, request.user.display_name)
+    raise CredentialsMissing()
+
+
+def _of_token(text: str, organization_id: uuid.UUID | None) -> Caller:
+    token = resolve_token(token=text)
+    if token.organization_id != organization_id:
+        raise TokenInvalid()
+    return Caller(token.user, token.name, token)
+
+
+def _of_session(text: str) -> Caller:
+    raise TokenInvalid(text and None)  # until sessions are kept

@@ -1,0 +1,42 @@
+"""Tags as the wire has them."""
+
+from datetime import datetime
+
+from core.api.bodies import Answer, Body
+from core.ids import show_id
+from tags_app.models import Tag
+
+
+class TagBody(Body):
+    """What a tag is made of. Without a color it gets the default one (or keeps its own)."""
+
+    name: str
+    color: str | None = None
+    description: str | None = None
+
+
+class TagAnswer(Answer):
+    id: str
+    name: str
+    color: str
+    description: str | None
+    created_at: datetime
+    created_by: str
+
+    @classmethod
+    def of(cls, tag: Tag) -> "TagAnswer":
+        """The row as an answer."""
+        return cls(
+            id=show_id(tag.pk),
+            name=tag.name,
+            color=tag.color,
+            description=tag.description,
+            created_at=tag.created_at,
+            created_by=show_id(tag.created_by_id) if tag.created_by_id else "",
+        )
+
+
+class TagsAnswer(Answer):
+    tags: list[TagAnswer]
+    total_count: int
+    skip: int

@@ -1,9 +1,13 @@
 """Documents: versions of their bytes, pages, runs, events, extractions."""
 
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
+from django.db.models.functions import Upper
 
 from core.fields import OrderedJSONField
 from core.models import BaseModel, TenantModel, TrashableModel
+
+_LIVE = models.Q(deleted_at__isnull=True)
 
 
 class Document(TrashableModel):
@@ -32,12 +36,54 @@ class Document(TrashableModel):
 
     class Meta:
         indexes = [
-            models.Index(fields=["organization", "-created_at", "-id"], name="document_by_time"),
-            models.Index(fields=["organization", "state", "-created_at"], name="document_by_state"),
+            # One for each order that a list can have, read forwards or backwards.
+            models.Index(fields=["organization", "-created_at", "-id"], condition=_LIVE, name="document_by_time"),
+            models.Index(
+                fields=["organization", "state", "created_at", "id"], condition=_LIVE, name="document_by_state"
+            ),
+            models.Index("organization", Upper("name"), "created_at", "id", condition=_LIVE, name="document_by_name"),
+            models.Index(
+                *("organization", Upper("uploaded_by_name"), "created_at", "id"),
+                condition=_LIVE,
+                name="document_by_uploader",
+            ),
+            # And one for each search: what a name begins with, contains, and pairs of the metadata.
+            models.Index(
+                *("organization", OpClass(Upper("name"), "text_pattern_ops")), condition=_LIVE, name="document_by_start"
+            ),
+            GinIndex(
+                OpClass(Upper("name"), "gin_trgm_ops"),
+                condition=_LIVE,
+                name="document_by_letters",
+                gin_pending_list_limit=256,
+            ),
+            GinIndex(
+                fields=["metadata"],
+                opclasses=["jsonb_path_ops"],
+                condition=_LIVE,
+                name="document_by_metadata",
+                gin_pending_list_limit=256,
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+
+class DocumentTally(models.Model):
+    """How many documents an organization has outside the trash: the sum of its rows. Kept by database triggers only.
+
+    A writer takes any row that no other transaction holds, else makes a new one: uploads never wait for each other.
+    """
+
+    organization_id = models.UUIDField()
+    documents = models.BigIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["organization_id"], name="tally_by_organization")]
+
+    def __str__(self) -> str:
+        return f"{self.organization_id}: {self.documents}"
 
 
 class DocumentVersion(TenantModel):

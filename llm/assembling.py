@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from llm import errors
 from llm.fenced import FenceGate
 from llm.types import Completion, Delta, ToolRequest, Usage
 
@@ -20,6 +21,10 @@ class _Call:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+
+
+MAX_CHARS = 2_000_000
+"""Of one answer, with its thinking and its calls: more says only a model that does not stop."""
 
 
 class Assembler:
@@ -35,6 +40,7 @@ class Assembler:
         self._open_block: dict[str, Any] | None = None
         self._calls: list[_Call] = []
         self._finish_reason = ""
+        self._room = MAX_CHARS
         self.usage_seen: Any = None
 
     @property
@@ -43,7 +49,10 @@ class Assembler:
         return bool(self._text or self._thinking or self._calls or self._blocks or self._open_block or self._gate.held)
 
     def take(self, chunk: Any) -> Iterator[Delta]:
-        """Add one chunk; yield what of it a reader may see now."""
+        """Add one chunk, or a piece of text; yield what of it a reader may see now. Raises: ModelReplyTooLong."""
+        if isinstance(chunk, str):
+            yield from self._take_text(chunk)
+            return
         usage = getattr(chunk, "usage", None)
         if usage is not None:
             self.usage_seen = usage
@@ -53,10 +62,11 @@ class Assembler:
             thought = getattr(delta, "reasoning_content", None)
             self._take_blocks(getattr(delta, "thinking_blocks", None) or ())
             if thought:
+                self._count(thought)
                 self._thinking.append(thought)
                 yield Delta("thinking", thought)
             if delta.content:
-                yield from self._show(self._gate.feed(delta.content))
+                yield from self._take_text(delta.content)
             for piece in delta.tool_calls or ():
                 self._take_call(piece)
 
@@ -78,6 +88,15 @@ class Assembler:
             model=self._model,
             usage=read_usage(self.usage_seen),
         )
+
+    def _take_text(self, text: str) -> Iterator[Delta]:
+        self._count(text)
+        yield from self._show(self._gate.feed(text))
+
+    def _count(self, text: str) -> None:
+        self._room -= len(text)
+        if self._room < 0:
+            raise errors.ModelReplyTooLong
 
     def _show(self, text: str) -> Iterator[Delta]:
         if text:
@@ -103,6 +122,7 @@ class Assembler:
         call.id = call.id or piece.id or ""
         call.name = call.name or name
         if piece.function.arguments:
+            self._count(piece.function.arguments)
             call.arguments.append(piece.function.arguments)
 
     def _find_call(self, index: int | None, call_id: str, name: str) -> _Call:

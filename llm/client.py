@@ -23,6 +23,7 @@ from llm.assembling import Assembler
 from llm.content import DocumentContent
 from llm.failures import translate
 from llm.offline_provider import OfflineRequest, handing_over
+from llm.reading import Piece, Reader, reader
 from llm.requests import ModelRequest, arguments
 from llm.types import ChatMessage, Completion, Delta
 
@@ -110,37 +111,44 @@ class _Attempt:
     async def run(self) -> AsyncGenerator[Delta | Completion]:
         litellm = await runtime.litellm()
         started = time.monotonic()
-        source: Any = None
+        source: Reader | None = None
         try:
             first = asyncio.get_running_loop().time() + conf.timeouts().first
             async with asyncio.timeout_at(first):
                 source = await self._open(litellm)
-            async for chunk in _chunks(source, first):
-                for delta in self._answer.take(chunk):
+            async for piece in _pieces(source, first):
+                for delta in self._answer.take(piece):
                     yield delta
             for delta in self._answer.finish():
                 yield delta
+        except errors.ModelError as error:
+            error.partial = self._answer.completion()
+            raise
         except Exception as error:  # litellm and what lies below raise whatever they like
             raise translate(error, begun=self.begun, partial=self._answer.completion()) from error
         finally:
             if source is not None:
-                await connections.hang_up(source)
-        yield self._close(litellm, source, time.monotonic() - started)
+                await source.aclose()
+        yield self._close(litellm, source.finished, time.monotonic() - started)
 
-    async def _open(self, litellm: Any) -> Any:
+    async def _open(self, litellm: Any) -> Reader:
         request = self._request
         provider = registry.provider_of(request.model)
         call = arguments(litellm, request) | await connections.options(litellm, provider)
         offline = OfflineRequest(request.messages, request.tools, self._document, request.response_format)
-        with handing_over(offline) if provider == registry.OFFLINE_PROVIDER else nullcontext():
-            return await litellm.acompletion(**call)
+        with (
+            handing_over(offline) if provider == registry.OFFLINE_PROVIDER else nullcontext(),
+            connections.noting() as responses,
+        ):
+            stream = await litellm.acompletion(**call)
+        return reader(litellm, provider, stream, responses)
 
-    def _close(self, litellm: Any, source: Any, seconds: float) -> Completion:
+    def _close(self, litellm: Any, finished: bool, seconds: float) -> Completion:
         """The completion with its price. Raises: ModelError for an answer that ended wrongly."""
         answer = self._answer.completion()
         cost = pricing.cost_usd(litellm, model=self._request.model, usage=self._answer.usage_seen)
         answer = dataclasses.replace(answer, cost_usd=cost)
-        if source.received_finish_reason is None:  # litellm makes one up for a stream that just ended
+        if not finished:
             raise errors.ModelStreamBroken(partial=answer) if self.begun else errors.ModelReplyEmpty(partial=answer)
         if answer.finish_reason == "length" and self._is_useless(answer):
             raise errors.ModelReplyCut(partial=answer)
@@ -162,18 +170,19 @@ class _Attempt:
         return not all(_is_json(call.arguments) for call in answer.tool_calls)
 
 
-async def _chunks(source: Any, first: float) -> AsyncIterator[Any]:
-    """The chunks of a stream, none of them awaited longer than allowed. Raises: TimeoutError."""
+async def _pieces(source: Reader, first: float) -> AsyncIterator[Piece]:
+    """The pieces of an answer, none of them awaited longer than allowed. Raises: TimeoutError."""
     loop = asyncio.get_running_loop()
     between = conf.timeouts().between
     limit = first
     while True:
         try:
             async with asyncio.timeout_at(limit):
-                chunk = await anext(source)
+                pieces = await anext(source)
         except StopAsyncIteration:
             return
-        yield chunk
+        for piece in pieces:
+            yield piece
         limit = loop.time() + between
 
 

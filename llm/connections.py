@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import httpx
@@ -16,6 +17,7 @@ _INNER = ("streaming_response", "response_iterator", "async_response_iterator")
 _TAKE_CLIENT = frozenset(("anthropic", "gemini"))
 _SLACK = 5.0  # seconds by which the library's own read timeout comes after ours
 
+_noted: ContextVar[list[httpx.Response] | None] = ContextVar("noted_responses", default=None)
 _keepers: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Keeper]" = weakref.WeakKeyDictionary()
 
 
@@ -23,7 +25,9 @@ class _Keeper:
     """What one event loop has open."""
 
     def __init__(self, litellm: Any) -> None:
-        self.client = litellm.llms.custom_httpx.http_handler.AsyncHTTPHandler(event_hooks={"request": [_connect_soon]})
+        self.client = litellm.llms.custom_httpx.http_handler.AsyncHTTPHandler(
+            event_hooks={"request": [_connect_soon], "response": [_note]}
+        )
         self.closing = _close_at_the_end(litellm, id(asyncio.get_running_loop()), self.client)
 
 
@@ -47,6 +51,22 @@ async def hang_up(stream: Any) -> None:
         if inner is not None and hasattr(inner, "aclose"):
             with contextlib.suppress(RuntimeError):  # it is being read at this moment: the reader's cancel closes it
                 await inner.aclose()
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[list[httpx.Response]]:
+    """The responses that our own client gets in this block, which litellm hands nobody."""
+    responses: list[httpx.Response] = []
+    token = _noted.set(responses)
+    try:
+        yield responses
+    finally:
+        _noted.reset(token)
+
+
+async def _note(response: httpx.Response) -> None:
+    if (responses := _noted.get()) is not None:
+        responses.append(response)
 
 
 async def _connect_soon(request: httpx.Request) -> None:

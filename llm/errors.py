@@ -3,7 +3,7 @@
 A provider's own text never gets into `detail`: it may quote the document. At most its machine-readable code does.
 """
 
-from core.errors import Invalid, Unavailable
+from core.errors import Conflict, Invalid, Unavailable
 from llm.types import Completion
 
 
@@ -15,6 +15,20 @@ class ModelNotEnabled(Invalid):
 class UnknownModel(Invalid):
     code = "invalid_model"
     detail = "Invalid model."
+
+
+class ProviderUnknown(Invalid):
+    code = "provider_not_found"
+    detail = "Provider not found"
+
+
+class ProviderConfigInvalid(Invalid):
+    code = "provider_config_invalid"
+
+
+class ProvidersFixed(Conflict):
+    code = "providers_fixed"
+    detail = "Providers are set by this server's environment and cannot be changed here."
 
 
 class ModelError(Unavailable):
@@ -34,6 +48,11 @@ class ModelError(Unavailable):
 class ModelKeyRefused(ModelError):
     code = "model_key_refused"
     detail = "The model provider refused our key. An administrator has to check it."
+
+
+class ModelSwitchedOff(ModelError):
+    code = "model_switched_off"
+    detail = "An administrator switched this model or its provider off. Choose another one."
 
 
 class ModelNotFound(ModelError):
@@ -101,3 +120,8 @@ class ModelReplyEmpty(ModelError):
 class ModelReplyCut(ModelError):
     code = "model_reply_cut"
     detail = "The answer reached the model's length limit before it was complete."
+
+
+class ModelReplyTooLong(ModelError):
+    code = "model_reply_too_long"
+    detail = "The model did not stop talking, so it was cut off."

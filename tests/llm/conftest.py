@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from llm import client
+from llm import client, reading
 from llm.types import Completion, Delta
 from tests.fakes.fixtures import fake_provider, warm_litellm
 
@@ -41,3 +41,11 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Retries without waiting."""
     monkeypatch.setattr(client, "_FIRST_PAUSE", 0.0)
     return lambda: None
+
+
+@pytest.fixture(params=["direct", "wrapped"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each way to read an answer in turn: the response itself, or through litellm's wrapper."""
+    if request.param == "wrapped":
+        monkeypatch.setattr(reading, "DIRECT", frozenset())
+    return str(request.param)

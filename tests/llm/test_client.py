@@ -17,13 +17,14 @@ from tests.fakes.provider import FakeProvider
 from tests.fakes.steps import Call, Fault, Step
 from tests.llm.conftest import ANTHROPIC, OPENAI, QUESTION, ask, tool
 
+pytestmark = pytest.mark.usefixtures("way")
 SIGNATURE = 'EqQBCk/+a==\\u00e9"<b>'
 
 
 async def test_text_streams_in_pieces_and_the_completion_has_all_of_it(
     fake_provider: FakeProvider, either_model: str
 ) -> None:
-    fake_provider.add(Step(text="The total is 1.234,50 € and nothing else.", usage=(120, 14)))
+    fake_provider.add(Step(text="The total is 1.234,50 € and nothing else.", usage=(120, 14), delay=0.02))
     deltas, completion = await ask(either_model)
     assert len(deltas) > 2
     assert "".join(delta.text for delta in deltas) == completion.text == "The total is 1.234,50 € and nothing else."

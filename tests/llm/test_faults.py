@@ -17,6 +17,7 @@ from tests.fakes.provider import FakeProvider
 from tests.fakes.steps import Call, Fault, Step
 from tests.llm.conftest import ANTHROPIC, OPENAI, QUESTION, ask, tool
 
+pytestmark = pytest.mark.usefixtures("way")
 SECRET = "Jane Roe owes 4711"  # stands for document text that a provider quotes in its error
 ANSWER = Step(text="Here it is after all.")
 

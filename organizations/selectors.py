@@ -1,14 +1,28 @@
-"""Reading who: users, memberships, tokens."""
+"""Reading who: organizations, users, memberships, tokens, sessions."""
 
 import hashlib
 import uuid
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
+from core.errors import Forbidden, Invalid, NotFound
 from core.ids import parse_id
+from core.listing import containing
 from organizations.actor import Actor, Via
-from organizations.errors import NotAMember, OrganizationNotFound, TokenExpired, TokenInvalid, UserNotFound
-from organizations.models import AccessToken, AuditEntry, Membership, Organization, User
+from organizations.errors import (
+    NotAMember,
+    OrganizationNotFound,
+    SignedUserUnknown,
+    TokenExpired,
+    TokenInvalid,
+    UserNotFound,
+)
+from organizations.models import AccessToken, ApiSession, AuditEntry, Membership, Organization, User
+from organizations.signing import session_id_of
+
+MAX_SEARCH_CHARS = 200
 
 
 def get_user_by_email(*, email: str) -> User:
@@ -93,6 +107,104 @@ def resolve_token(*, token: str) -> AccessToken:
     if row.is_expired:
         raise TokenExpired()
     return row
+
+
+def resolve_session(*, token: str) -> User:
+    """The person whose signed session this is. Raises: TokenInvalid, whatever ended it."""
+    session = (
+        ApiSession.objects.select_related("user")
+        .filter(pk=session_id_of(token=token), revoked_at__isnull=True, expires_at__gt=timezone.now())
+        .filter(user__is_active=True)
+        .first()
+    )
+    if session is None or not constant_time_compare(session.stamp, session.user.get_session_auth_hash()):
+        raise TokenInvalid()
+    return session.user
+
+
+def get_signed_user(*, user_id: str, email: str) -> User:
+    """The person that a front end vouches for: by id, else by address. Raises: SignedUserUnknown."""
+    rows = User.objects.filter(is_active=True)
+    try:
+        user = rows.filter(pk=parse_id(user_id)).first()
+    except NotFound:
+        user = None
+    user = user or rows.filter(email__iexact=email.strip()).first()
+    if user is None:
+        raise SignedUserUnknown()
+    return user
+
+
+def is_admin_of(*, user: User, organization_id: uuid.UUID) -> bool:
+    return Membership.objects.filter(
+        user=user, organization_id=organization_id, role=Membership.Role.ADMIN, user__is_active=True
+    ).exists()
+
+
+def list_tokens(*, user: User, organization_id: uuid.UUID | None = None) -> QuerySet[AccessToken]:
+    """The user's own tokens for the organization, or (None) for the account; newest first."""
+    return AccessToken.objects.filter(user=user, organization_id=organization_id).order_by("-created_at", "-id")
+
+
+def list_organizations(
+    *,
+    by: User,
+    user_id: str | None = None,
+    organization_id: str | None = None,
+    name_search: str | None = None,
+    member_search: str | None = None,
+) -> QuerySet[Organization]:
+    """What `by` may see of all organizations, newest first, with their members.
+
+    Raises: Invalid, OrganizationNotFound, Forbidden.
+    """
+    if user_id and organization_id:
+        raise Invalid("Cannot specify both user_id and organization_id")
+    rows = Organization.objects.filter(deleted_at__isnull=True).order_by("-created_at", "-id")
+    rows = rows.prefetch_related(Prefetch("memberships", Membership.objects.order_by("created_at", "id")))
+    if organization_id:
+        rows = rows.filter(pk=_visible_organization(by, organization_id).pk)
+    elif user_id:
+        rows = rows.filter(pk__in=_organization_ids_of(_self_or_any(by, user_id)))
+    elif not by.is_system_admin:
+        rows = rows.filter(pk__in=_organization_ids_of(by.pk))
+    rows = containing(rows, lookup="name", text=short_search(name_search, "name_search"))
+    if text := short_search(member_search, "member_search"):
+        found = Q(user__name__icontains=text) | Q(user__email__icontains=text)
+        rows = rows.filter(pk__in=Membership.objects.filter(found).values("organization_id"))
+    return rows
+
+
+def _visible_organization(by: User, organization_id: str) -> Organization:
+    pk = parse_id(organization_id, error=OrganizationNotFound)
+    organization = Organization.objects.filter(pk=pk, deleted_at__isnull=True).first()
+    if organization is None:
+        raise OrganizationNotFound()
+    if not by.is_system_admin and not Membership.objects.filter(user=by, organization_id=pk).exists():
+        raise Forbidden("Not authorized to view this organization")
+    return organization
+
+
+def _organization_ids_of(user_id: uuid.UUID) -> QuerySet[Membership, uuid.UUID]:
+    return Membership.objects.filter(user_id=user_id).values_list("organization_id", flat=True)
+
+
+def _self_or_any(by: User, user_id: str) -> uuid.UUID:
+    """The id of whose organizations are asked for; a malformed one is nobody's."""
+    try:
+        asked = parse_id(user_id)
+    except NotFound:
+        asked = uuid.UUID(int=0)
+    if not by.is_system_admin and asked != by.pk:
+        raise Forbidden("Not authorized to view organizations of this user")
+    return asked
+
+
+def short_search(text: str | None, name: str) -> str | None:
+    """Raises: Invalid for a search text of more than 200 characters."""
+    if text and len(text) > MAX_SEARCH_CHARS:
+        raise Invalid(f"{name} must be at most {MAX_SEARCH_CHARS} characters")
+    return text
 
 
 def list_audit(*, actor: Actor) -> QuerySet[AuditEntry]:

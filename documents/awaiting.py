@@ -11,25 +11,30 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from core.threads import in_thread
-from documents.errors import ExtractionStopped
+from documents.errors import ExtractionFailed, ExtractionStopped
 
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 LOOK_SECONDS = 0.4
+LONGEST_SECONDS = 900.0
 
 
 async def unless_stopped(is_held: Callable[[bool], bool], answer: Coroutine[Any, Any, T]) -> T:
     """Await the model's answer; hang up within half a second when the run was stopped, in whatever process.
 
     `is_held` looks whether the run still is ours and nobody wants it stopped, and renews the lease when it is told to.
-    Raises: ExtractionStopped, and what the model raises.
+    Raises: ExtractionStopped, ExtractionFailed when it takes too long, and what the model raises.
     """
     asked, watch = asyncio.ensure_future(answer), asyncio.ensure_future(_until_stopped(is_held))
     try:
-        await asyncio.wait((asked, watch), return_when=asyncio.FIRST_COMPLETED)
+        ended, _ = await asyncio.wait(
+            (asked, watch), return_when=asyncio.FIRST_COMPLETED, timeout=LONGEST_SECONDS
+        )  # fmt: skip
         if asked.done():
             return asked.result()
+        if not ended:
+            raise ExtractionFailed(f"The model did not end its answer within {LONGEST_SECONDS / 60:.0f} minutes.")
         watch.result()
         raise ExtractionStopped()
     finally:

@@ -1,11 +1,13 @@
 """Running a prompt on a document: begin and commit, await the model, finish and commit.
 
-No database connection and no thread waits for the model. A crash in the middle leaves a run whose lease runs out;
-the reaper ends it as interrupted, and nothing else was written.
+No database connection waits for the model. A crash in the middle leaves a run whose lease runs out: the reaper
+ends it as interrupted when somebody started it by hand, and queues it again when a read of the document did. Nothing
+else was written, and a worker that comes back late has lost its epoch.
 """
 
 import asyncio
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,6 +17,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.errors import DomainError
@@ -36,10 +39,14 @@ from llm.offline.engine import reply
 from llm.types import ChatMessage, Completion
 from organizations.actor import Actor
 from organizations.services import record
+from prompts_app.default import DEFAULT_PROMPT_ID
 from prompts_app.running import PromptToRun, prompt_to_run
 from schemas_app.validation import validate_data
 
 log = structlog.get_logger(__name__)
+
+_QUEUED_AGAIN_AFTER = timedelta(seconds=300)
+_REAPED_AT_ONCE = 100
 
 INSTRUCTIONS = (
     "You extract data from one document. The user message holds the task and, between two marks, the document. "
@@ -89,32 +96,101 @@ def begin_extraction(*, actor: Actor, document_id: object, prompt_revid: str | N
     prompt = prompt_to_run(actor=actor, prompt_revid=prompt_revid)
     if document.current_version_id is None or document.state in ("uploaded", "ocr_processing", "ocr_failed"):
         raise TextNotReady()
-    try:
-        with transaction.atomic():
-            run = Run.objects.create(
-                organization_id=actor.organization_id,
-                document=document,
-                version_id=document.current_version_id,
-                kind=Run.Kind.EXTRACT,
-                phase=Run.Phase.EXTRACTING,
-                prompt_revision=prompt.revision,
-                epoch=1,
-                lease_until=_lease(),
-                started_at=timezone.now(),
-            )
-    except IntegrityError as problem:
-        raise ExtractionActive() from problem
+    run = Run(
+        organization_id=actor.organization_id,
+        document=document,
+        version_id=document.current_version_id,
+        kind=Run.Kind.EXTRACT,
+        phase=Run.Phase.EXTRACTING,
+        prompt_revision=prompt.revision,
+        epoch=1,
+        lease_until=_lease(),
+        started_at=timezone.now(),
+    )
+    if not _add(run):
+        raise ExtractionActive()
     _tell(actor, run, "extraction.started", {"prompt_revid": prompt.prompt_revid})
     return run
 
 
-async def perform_extraction(*, actor: Actor, run_id: uuid.UUID) -> Extraction:
+def queue_extractions(*, actor: Actor, read: Run, prompts: Sequence[PromptToRun]) -> list[Run]:
+    """Make runs for the workers, caused by a locked read; not for a prompt that somebody runs at this moment."""
+    stopped = _end_runs_of_earlier_reads(read)
+    queued = []
+    for prompt in prompts:
+        run = Run(
+            organization_id=read.organization_id,
+            document_id=read.document_id,
+            version_id=read.version_id,
+            kind=Run.Kind.EXTRACT,
+            prompt_revision=prompt.revision,
+            caused_by=read,
+        )
+        if _add(run):
+            queued.append(run)
+    refresh_state(document_id=read.document_id)
+    for run in stopped:
+        _append(actor, run, "extraction.failed", {"code": run.error_code, "retryable": True})
+    for run in queued:
+        revid = run.prompt_revision_id.hex if run.prompt_revision_id else DEFAULT_PROMPT_ID
+        _append(actor, run, "extraction.queued", {"prompt_revid": revid})
+    return queued
+
+
+def _end_runs_of_earlier_reads(read: Run) -> list[Run]:
+    """What still works on the text of an earlier read would answer for a text that is gone."""
+    rows = Run.objects.filter(document_id=read.document_id, kind=Run.Kind.EXTRACT, caused_by__isnull=False)
+    active = rows.exclude(caused_by=read).exclude(phase__in=Run.ENDED).order_by("pk")
+    earlier = [lock_run(run_id) for run_id in active.values_list("pk", flat=True)]
+    earlier = [run for run in earlier if run.phase not in Run.ENDED]
+    for run in earlier:
+        _set_ended(run, "cancelled", "The document was read again.", retryable=True)
+    return earlier
+
+
+def _add(run: Run) -> bool:
+    """Store the run, unless its prompt runs on the document at this moment."""
+    try:
+        with transaction.atomic():
+            run.save(force_insert=True)
+    except IntegrityError:
+        return False
+    return True
+
+
+@transaction.atomic
+def claim_extraction(*, actor: Actor | None, run_id: uuid.UUID) -> int | None:
+    """Take a queued run; None when there is nothing to do, or when somebody else does it. Returns: the epoch.
+
+    Without an actor, nobody wants it any more: it ends.
+    """
+    run = lock_run(run_id)
+    if run.phase in Run.ENDED or run.caused_by_id is None or (run.lease_until and run.lease_until > timezone.now()):
+        return None
+    if actor is None or run.cancel_requested or run.version_id != run.document.current_version_id:
+        _end(run.pk, run.epoch, "cancelled", "Stopped.", retryable=True, actor=actor)
+        return None
+    if run.attempts >= settings.RUN_ATTEMPTS:
+        sentence = f"Extracting stopped {run.attempts} times without an end."
+        _end(run.pk, run.epoch, "gave_up", sentence, retryable=True, actor=actor)
+        return None
+    run.epoch += 1
+    run.attempts += 1
+    run.phase, run.lease_until, run.started_at = Run.Phase.EXTRACTING, _lease(), run.started_at or timezone.now()
+    run.save()
+    revid = run.prompt_revision_id.hex if run.prompt_revision_id else DEFAULT_PROMPT_ID
+    _tell(actor, run, "extraction.started", {"prompt_revid": revid, "attempt": run.attempts})
+    return run.epoch
+
+
+async def perform_extraction(*, actor: Actor, run_id: uuid.UUID, epoch: int = 1) -> Extraction:
     """Ask the model and store its answer. However it ends, the run ends with it.
 
+    `epoch` is what was claimed; a run that was begun by hand has its first.
     Raises: ModelError, ExtractionFailed, ExtractionStopped, and asyncio's CancelledError.
     """
-    job = await in_thread(partial(_load, actor, run_id))
     try:
+        job = await in_thread(partial(_load, actor, run_id, epoch))
         asked = complete(
             model=job.model_used,
             messages=build_messages(job.prompt, job.content),
@@ -127,10 +203,10 @@ async def perform_extraction(*, actor: Actor, run_id: uuid.UUID) -> Extraction:
         return await in_thread(partial(_finish, actor, job, completion, data))
     except DomainError as problem:
         retryable = bool(getattr(problem, "retryable", False))
-        await in_thread(partial(_fail, actor, job, problem.error_code, problem.detail, retryable))
+        await in_thread(partial(_fail, actor, run_id, epoch, problem.error_code, problem.detail, retryable))
         raise
     except asyncio.CancelledError:
-        await asyncio.shield(in_thread(partial(_fail, actor, job, "cancelled", "Stopped.", True)))
+        await asyncio.shield(in_thread(partial(_fail, actor, run_id, epoch, "cancelled", "Stopped.", True)))
         raise
 
 
@@ -160,14 +236,32 @@ def preview_values(*, actor: Actor, document_id: object, response_format: dict[s
 
 
 def interrupt_lost_extractions() -> int:
-    """End runs whose process died: the model's answer is lost, nothing else was written. Returns how many."""
-    lost = Run.objects.filter(kind=Run.Kind.EXTRACT, lease_until__lt=timezone.now()).exclude(phase__in=Run.ENDED)
+    """End runs that somebody started by hand and whose process died: they are told, and start it again. How many?"""
     count = 0
-    for run in lost[:100]:
+    for run in _lost().filter(caused_by__isnull=True)[:_REAPED_AT_ONCE]:
         count += _end(
             run.id, run.epoch, "interrupted", "The process that ran this stopped. Run it again.", retryable=True
         )
     return count
+
+
+@transaction.atomic
+def take_lost_extractions() -> list[uuid.UUID]:
+    """Runs of a read whose worker died, or whose message was lost: to be put into the queue again."""
+    now = timezone.now()
+    free = Run.objects.select_for_update(skip_locked=True, of=("self",)).filter(
+        kind=Run.Kind.EXTRACT, caused_by__isnull=False
+    )
+    waiting = free.filter(phase=Run.Phase.QUEUED, lease_until__isnull=True, updated_at__lt=now - _QUEUED_AGAIN_AFTER)
+    dead = free.filter(pk__in=_lost())
+    ids = [run.pk for rows in (dead, waiting) for run in rows.order_by("pk")[:_REAPED_AT_ONCE]]
+    Run.objects.filter(pk__in=ids).update(updated_at=now, lease_until=None, phase=Run.Phase.QUEUED)
+    return ids
+
+
+def _lost() -> QuerySet[Run]:
+    """Extractions that nobody holds any more."""
+    return Run.objects.filter(kind=Run.Kind.EXTRACT, lease_until__lt=timezone.now()).exclude(phase__in=Run.ENDED)
 
 
 def cancel_extraction(*, actor: Actor, run: Run) -> None:
@@ -176,8 +270,10 @@ def cancel_extraction(*, actor: Actor, run: Run) -> None:
     run.refresh_from_db()
 
 
-def _load(actor: Actor, run_id: uuid.UUID) -> _Job:
+def _load(actor: Actor, run_id: uuid.UUID, epoch: int) -> _Job:
     run = Run.objects.get(pk=run_id, organization_id=actor.organization_id)
+    if run.epoch != epoch or run.phase in Run.ENDED:
+        raise ExtractionStopped()
     prompt = prompt_to_run(actor=actor, prompt_revid=run.prompt_revision_id.hex if run.prompt_revision_id else None)
     requested, used = usable_extraction_model(prompt.model)
     content = document_content(actor=actor, document_id=run.document_id)
@@ -225,9 +321,9 @@ def supersede_others(result: Extraction) -> None:
     results_like(result).filter(CURRENT).exclude(pk=result.pk).update(superseded_by=result)
 
 
-def _fail(actor: Actor, job: _Job, code: str, message: str, retryable: bool) -> None:
-    if _end(job.run_id, job.epoch, code, message, retryable=retryable, actor=actor):
-        log.info("extraction.failed", run_id=job.run_id.hex, code=code)
+def _fail(actor: Actor, run_id: uuid.UUID, epoch: int, code: str, message: str, retryable: bool) -> None:
+    if _end(run_id, epoch, code, message, retryable=retryable, actor=actor):
+        log.info("extraction.failed", run_id=run_id.hex, code=code)
 
 
 @transaction.atomic
@@ -237,17 +333,25 @@ def _end(
     run = lock_run(run_id)
     if run.epoch != epoch or run.phase in Run.ENDED:
         return False
-    run.phase = Run.Phase.CANCELLED if code == "cancelled" else Run.Phase.ERROR
-    run.error_code, run.error_message, run.retryable = code, message, retryable
-    run.epoch += 1
-    run.completed_at, run.lease_until = timezone.now(), None
-    run.save()
+    _set_ended(run, code, message, retryable=retryable)
     _tell(actor, run, "extraction.failed", {"code": code, "retryable": retryable})
     return True
 
 
+def _set_ended(run: Run, code: str, message: str, *, retryable: bool) -> None:
+    run.phase = Run.Phase.CANCELLED if code == "cancelled" else Run.Phase.ERROR
+    run.error_code, run.error_message, run.retryable = code, message[:500], retryable
+    run.epoch += 1
+    run.completed_at, run.lease_until = timezone.now(), None
+    run.save()
+
+
 def _tell(actor: Actor | None, run: Run, event: str, data: dict[str, Any]) -> None:
     refresh_state(document_id=run.document_id)
+    _append(actor, run, event, data)
+
+
+def _append(actor: Actor | None, run: Run, event: str, data: dict[str, Any]) -> None:
     append_event(document_id=run.document_id, type=event, actor=actor, run=run, data=data)
 
 

@@ -32,6 +32,7 @@ from llm.content import PageContent
 log = structlog.get_logger(__name__)
 
 _QUEUED_AGAIN_AFTER = timedelta(seconds=120)
+_TOLD_AGAIN_AFTER = timedelta(seconds=30)
 _REAPED_AT_ONCE = 100
 _COMMIT_EVERY_SECONDS = 0.25
 
@@ -77,6 +78,17 @@ def parse_document(run_id: uuid.UUID) -> uuid.UUID | None:
 def lock_run(run_id: uuid.UUID) -> Run:
     """The run's row, locked until the transaction ends."""
     return Run.objects.select_for_update().get(pk=run_id)
+
+
+def find_run(run_id: uuid.UUID) -> Run | None:
+    """For workers: the run with its document and organization, None when it was purged."""
+    return Run.objects.select_related("document__organization").filter(pk=run_id).first()
+
+
+def lock_latest_read(document_id: uuid.UUID) -> Run | None:
+    """The newest parse run of a document, locked until the transaction ends."""
+    reads = Run.objects.select_for_update(of=("self",)).filter(document_id=document_id, kind=Run.Kind.PARSE)
+    return reads.select_related("document__organization").order_by("-created_at", "-id").first()
 
 
 @transaction.atomic
@@ -308,3 +320,21 @@ def take_stale_runs() -> list[uuid.UUID]:
     ids = [run.pk for rows in (dead, lost) for run in rows.order_by("pk")[:_REAPED_AT_ONCE]]
     Run.objects.filter(pk__in=ids).update(updated_at=now, lease_until=None)
     return ids
+
+
+@transaction.atomic
+def take_reads_without_prompts() -> list[uuid.UUID]:
+    """Documents whose worker died between the end of reading and the message that it has ended."""
+    now = timezone.now()
+    reads = Run.objects.select_for_update(skip_locked=True, of=("self",)).filter(
+        kind=Run.Kind.PARSE,
+        phase=Run.Phase.COMPLETE,
+        ocr_only=False,
+        prompts_queued_at__isnull=True,
+        completed_at__lt=now - _TOLD_AGAIN_AFTER,
+        updated_at__lt=now - _TOLD_AGAIN_AFTER,
+        document__deleted_at__isnull=True,
+    )
+    found = {run.pk: run.document_id for run in reads.order_by("completed_at")[:_REAPED_AT_ONCE]}
+    Run.objects.filter(pk__in=found).update(updated_at=now)
+    return list(dict.fromkeys(found.values()))

@@ -1,4 +1,4 @@
-"""What the `ingest` workers do: each task carries only "work on run X"."""
+"""What the workers do: each task carries only "work on run X", or "document X is ready"."""
 
 import uuid
 from typing import Any
@@ -10,8 +10,8 @@ from django.db import OperationalError
 
 from core.errors import Unavailable
 from core.ids import show_id
-from documents import processing
-from documents.extraction import interrupt_lost_extractions
+from documents import pipeline, processing
+from documents.extraction import interrupt_lost_extractions, take_lost_extractions
 
 log = structlog.get_logger(__name__)
 
@@ -31,15 +31,43 @@ _LIMIT = settings.PARSE_SECONDS_PER_DOCUMENT + 120
 def parse(_task: "Task[Any, Any]", run_id: str) -> None:
     """Read a document; then tell the pipeline of the roof that its text is ready."""
     ready = processing.parse_document(uuid.UUID(run_id))
+    if ready is not None:
+        _tell_ready(ready)
+
+
+def _tell_ready(document_id: uuid.UUID) -> None:
     for name in current_app.conf.get("document_ready_tasks", ()):
-        if ready is not None:
-            current_app.send_task(name, args=[show_id(ready)])
+        current_app.send_task(name, args=[show_id(document_id)])
+
+
+@shared_task(
+    name="documents.tasks.queue_prompts",
+    autoretry_for=(OperationalError,),
+    retry_backoff=2,
+    max_retries=5,
+)
+def queue_prompts(document_id: str) -> None:
+    """A document's text is ready: run the prompts of its tags."""
+    for run_id in pipeline.queue_prompts(uuid.UUID(document_id)):
+        extract.delay(show_id(run_id))
+
+
+@shared_task(name="documents.tasks.extract")
+def extract(run_id: str) -> None:
+    """Run one prompt on one document. What goes wrong stands on the run; the reaper brings back what is lost."""
+    pipeline.extract(uuid.UUID(run_id))
 
 
 @shared_task(name="documents.tasks.reap_runs", ignore_result=True)
 def reap_runs() -> None:
-    """Put parse runs whose worker died into the queue again; end extractions whose process died."""
+    """Put runs whose worker died into the queue again; end extractions by hand whose process died."""
     for run_id in processing.take_stale_runs():
         log.info("run.requeued", run_id=show_id(run_id))
         parse.delay(show_id(run_id))
+    for run_id in take_lost_extractions():
+        log.info("run.requeued", run_id=show_id(run_id))
+        extract.delay(show_id(run_id))
+    for document_id in processing.take_reads_without_prompts():
+        log.info("document.told_again", document_id=show_id(document_id))
+        queue_prompts.delay(show_id(document_id))
     interrupt_lost_extractions()

@@ -1,5 +1,7 @@
 """What a run needs of a prompt: text, model, response format. The built-in prompt comes in the same shape."""
 
+import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +14,7 @@ from prompts_app.default import (
     DEFAULT_RESPONSE_FORMAT,
 )
 from prompts_app.models import PromptRevision
-from prompts_app.selectors import get_revision
+from prompts_app.selectors import get_revision, prompts_for_tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,18 @@ def prompt_to_run(*, actor: Actor, prompt_revid: object = None) -> PromptToRun:
         return PromptToRun(
             None, DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME, DEFAULT_CONTENT, CLIENTS_MODEL, DEFAULT_RESPONSE_FORMAT
         )
-    revision = get_revision(actor=actor, prompt_revid=prompt_revid)
+    return _of_revision(get_revision(actor=actor, prompt_revid=prompt_revid))
+
+
+def prompts_to_run(*, actor: Actor, tag_ids: Sequence[uuid.UUID], default: bool) -> list[PromptToRun]:
+    """The latest version of every prompt that has one of these tags; before them the built-in one, where it is on."""
+    found = [prompt_to_run(actor=actor)] if default else []
+    if tag_ids:
+        found += [_of_revision(revision) for revision in prompts_for_tags(actor=actor, tag_ids=tag_ids)]
+    return found
+
+
+def _of_revision(revision: PromptRevision) -> PromptToRun:
     schema = revision.schema_revision
     return PromptToRun(
         revision,

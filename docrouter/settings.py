@@ -197,6 +197,7 @@ MODEL_PROVIDERS = ("openai", "anthropic", "gemini", "mistral", "groq", "xai", "o
 MODEL_PROVIDER_KEYS = {name: key for name in MODEL_PROVIDERS if (key := env.str(f"{name.upper()}_API_KEY", default=""))}
 MODEL_API_BASES = {name: base for name in MODEL_PROVIDERS if (base := env.str(f"{name.upper()}_API_BASE", default=""))}
 CHAT_MODELS = env.list("CHAT_MODELS", default=[])
+PROVIDERS_IN_DATABASE = env.bool("PROVIDERS_IN_DATABASE", default=True)  # off: nobody can change what stands here
 DEFAULT_CHAT_MODEL = env.str("DEFAULT_CHAT_MODEL", default="")
 DEFAULT_EXTRACTION_MODEL = env.str("DEFAULT_EXTRACTION_MODEL", default="")
 MODEL_CONNECT_SECONDS = env.float("MODEL_CONNECT_SECONDS", default=10)
@@ -252,7 +253,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # --- API ------------------------------------------------------------------------------------------------------
-REST_FRAMEWORK = {
+REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_PERMISSION_CLASSES": [],  # each base view of organizations/api/doors.py says who may come in
     "DEFAULT_SCHEMA_CLASS": "core.api.schema.ApiSchema",
     "EXCEPTION_HANDLER": "core.api.errors.answer_problem",

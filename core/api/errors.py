@@ -22,7 +22,7 @@ def problem_answer(problem: DomainError) -> JsonResponse:
     """A domain error with its status; `extra` that is plain data stands beside the sentence."""
     if isinstance(problem, BodyInvalid):
         return JsonResponse({"detail": problem.problems}, status=problem.status)
-    body = {"detail": problem.detail, "code": problem.error_code}
+    body: dict[str, Any] = {"detail": problem.detail, "code": problem.error_code}
     body |= {key: value for key, value in problem.extra.items() if _is_plain(value)}
     if problem.fields:
         body["fields"] = problem.fields

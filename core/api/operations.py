@@ -80,18 +80,15 @@ def operation(
         examples.append(OpenApiExample("Request", value=example, request_only=True))
     if answer_example is not None:
         examples.append(OpenApiExample("Answer", value=answer_example, response_only=True, status_codes=["200"]))
-    return cast(
-        "Callable[[F], F]",
-        extend_schema(
-            operation_id=operation_id,
-            summary=summary,
-            tags=[tag],
-            request={"application/json": body} if isinstance(body, type) else body,
-            responses=responses,
-            parameters=[*_parameters(query), *map(_header, headers)],
-            examples=examples,
-            auth=[] if public else None,
-        ),
+    return extend_schema(
+        operation_id=operation_id,
+        summary=summary,
+        tags=[tag],
+        request={"application/json": body} if isinstance(body, type) else body,
+        responses=responses,
+        parameters=[*_parameters(query), *map(_header, headers)],
+        examples=examples,
+        auth=[] if public else None,
     )
 
 

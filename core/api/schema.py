@@ -6,7 +6,7 @@ from drf_spectacular.drainage import set_override
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
-from pydantic.json_schema import model_json_schema
+from pydantic.json_schema import JsonSchemaMode, model_json_schema
 
 SECURITY_SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An access token, or a signed session"},
@@ -29,10 +29,10 @@ class ModelExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-cal
 
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         """The model's schema; the models inside become components of their own."""
-        mode = "validation" if direction == "request" else "serialization"
+        mode: JsonSchemaMode = "validation" if direction == "request" else "serialization"
         described = model_json_schema(self.target, ref_template="#/components/schemas/{model}", mode=mode)
         for name, inner in described.pop("$defs", {}).items():
-            component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=inner)
+            component = ResolvedComponent(name, ResolvedComponent.SCHEMA, inner, name)  # type: ignore[no-untyped-call]  # its stubs say nothing
             auto_schema.registry.register_on_missing(component)
         return described
 

@@ -55,13 +55,13 @@ class ApiView(APIView):
 
     def query(self, model: type[B]) -> B:
         """The query string, last value of each name. Raises: BodyInvalid."""
-        return read_query(model, cast("dict[str, str]", self.plain_request.GET.dict()))
+        return read_query(model, self.plain_request.GET.dict())
 
     @property
     def plain_request(self) -> HttpRequest:
         """Django's own request under the framework's."""
         request = self.request
-        return cast("HttpRequest", request._request) if isinstance(request, Request) else request
+        return request._request if isinstance(request, Request) else request
 
     def raw_body(self) -> bytes:
         """The bytes as they came, at most `max_body_bytes`. Raises: BodyTooLarge."""
@@ -79,7 +79,7 @@ class ApiView(APIView):
     # --- what the framework calls -------------------------------------------------------------------------------
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        plain = cast("HttpRequest", request._request)
+        plain = request._request
         self.admit(plain)
         rate = self.rates.get(request.method or "", "api")
         self._standing = count(rate, self.counted_as(plain))

@@ -1,0 +1,208 @@
+"""Who gets what over JSON: every method of every address, tried by nobody, charlie (a stranger), bob, alice, root (who
+runs the deployment and belongs to none of alice's organization), an expired token, and a token of the other kind.
+
+The things are alice's. Addresses come from the resolver: one without a row fails, and so does a row without one. A
+refusal is also held to have shown nothing of alice's and written nothing.
+"""
+
+import json
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import transaction
+from django.test import Client
+from django.urls import get_resolver, resolve, reverse
+from django.utils import timezone
+
+from core.api.views import AsyncApiView
+from core.ids import new_id
+from organizations.models import AccessToken, AuditEntry
+from organizations.services import create_token, open_session
+from tests.belongings import MARK, Belongings, belongings_of
+from tests.conftest import Person, make_person
+from tests.test_permissions import routes
+
+WHO = ("nobody", "charlie", "bob", "alice", "root", "expired", "wrong context")
+Row = tuple[int, int, int, int, int, int, int]
+MEMBERS: Row = (401, 403, 200, 200, 403, 401, 401)
+ADMINS: Row = (401, 403, 403, 200, 403, 401, 401)
+ANYBODY_SIGNED_IN: Row = (401, 200, 200, 200, 200, 401, 401)
+SYSTEM_ADMIN: Row = (401, 403, 403, 403, 200, 401, 401)
+EVERYBODY: Row = (200, 200, 200, 200, 200, 200, 200)
+UNKNOWN: Row = (404, 404, 404, 404, 404, 404, 404)
+
+
+def members(status: int) -> Row:
+    """For members, whose call ends so; the others do not come that far."""
+    return (401, 403, status, status, 403, 401, 401)
+
+
+def author(status: int = 200) -> Row:
+    """For alice; bob may not know of it."""
+    return (401, 403, 404, status, 403, 401, 401)
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a method gives. `body` may name ids of alice's things as "{tag_id}"; `query` likewise."""
+
+    row: Row
+    body: Any = None
+    query: dict[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
+    public: bool = False
+    """Says who it is for in another way than a credential (a signature, a token in the body)."""
+
+
+TAG = {"name": "Paid"}
+WAYS: dict[str, dict[str, Way]] = {
+    "unknown": {method: Way(UNKNOWN) for method in ("get", "post", "put", "patch", "delete")},
+    "description": {"get": Way(EVERYBODY)},
+    "docs": {"get": Way(EVERYBODY)},
+    "tags": {"get": Way(MEMBERS), "post": Way(MEMBERS, TAG)},
+    "tag": {"get": Way(MEMBERS), "put": Way(MEMBERS, TAG), "delete": Way(members(400))},  # a document has it
+}
+METHODS = ("get", "post", "put", "patch", "delete")
+ALL = {name.removeprefix("v0:"): kept for name, kept in routes(get_resolver().url_patterns) if name.startswith("v0:")}
+CASES = [(name, method) for name in ALL for method in METHODS]
+FIXED = {"rest": "nonsense"}
+SOMEBODY = new_id().hex
+ASYNCHRONOUS = {
+    name: issubclass(
+        getattr(resolve(reverse(f"v0:{name}", kwargs=dict.fromkeys(taken, SOMEBODY))).func, "cls", object), AsyncApiView
+    )
+    for name, taken in ALL.items()
+}
+"""Whether its work is done on other connections, so that rows must be committed for it to see them."""
+
+
+@pytest.fixture
+def things(alice: Person) -> Belongings:
+    return belongings_of(alice)
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What each one sends at an organization's addresses, and at the account's."""
+
+    at_organization: dict[str, str]
+    at_account: dict[str, str]
+
+
+@pytest.fixture
+def credentials(alice: Person, bob: Person, charlie: Person) -> Credentials:
+    """People come with a signed session, which is good everywhere; the two last with tokens."""
+    root = make_person("root@example.com")
+    root.user.is_system_admin = True
+    root.user.save()
+    people = {"charlie": charlie, "bob": bob, "alice": alice, "root": root}
+    sessions = {"nobody": ""} | {who: open_session(user=person.user) for who, person in people.items()}
+    of_organization, of_account = (
+        {
+            name: create_token(user=alice.user, name=name, organization=place, lifetime_days=1)
+            for name in ("expired", "fresh")
+        }
+        for place in (alice.organization, None)
+    )
+    expired = [of_organization["expired"][0].pk, of_account["expired"][0].pk]
+    AccessToken.objects.filter(pk__in=expired).update(expires_at=timezone.now() - timedelta(days=1))
+    return Credentials(
+        sessions | {"expired": of_organization["expired"][1], "wrong context": of_account["fresh"][1]},
+        sessions | {"expired": of_account["expired"][1], "wrong context": of_organization["fresh"][1]},
+    )
+
+
+def address(name: str, ids: dict[str, str]) -> str:
+    return reverse(f"v0:{name}", kwargs={key: FIXED.get(key) or ids[key] for key in ALL[name]})
+
+
+def filled(value: Any, ids: dict[str, str]) -> Any:
+    """The same with "{tag_id}" and the like replaced."""
+    if isinstance(value, dict):
+        return {key: filled(part, ids) for key, part in value.items()}
+    if isinstance(value, list):
+        return [filled(part, ids) for part in value]
+    return ids.get(value[1:-1], value) if isinstance(value, str) and value.startswith("{") else value
+
+
+def ask(name: str, method: str, way: Way, token: str, ids: dict[str, str]) -> tuple[int, str]:
+    """Status and all that was shown."""
+    body = b"" if way.body is None else json.dumps(filled(way.body, ids)).encode()
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    query = {key: filled(text, ids) for key, text in way.query.items()}
+    kind = way.content_type
+    answer = Client(raise_request_exception=False).generic(
+        method.upper(), address(name, ids), body, content_type=kind, headers=headers, query_params=query
+    )
+    shown = async_to_sync(streamed)(answer) if answer.streaming else answer.content
+    return answer.status_code, shown.decode(errors="replace")
+
+
+async def streamed(answer: Any) -> bytes:
+    if not answer.is_async:
+        return b"".join(answer.streaming_content)
+    return b"".join([chunk async for chunk in answer.streaming_content])
+
+
+def ids_of(things: Belongings, alice: Person) -> dict[str, str]:
+    return things.ids() | {"organization_id": alice.organization.pk.hex, "user_id": alice.user.pk.hex} | FIXED
+
+
+def wrong_ends(name: str, method: str, credentials: Credentials, ids: dict[str, str]) -> list[str]:
+    """What differs from the table, for one method of one address."""
+    way, wrong = WAYS[name].get(method), []
+    at_account = address(name, ids).startswith("/v0/account")
+    tokens = credentials.at_account if at_account else credentials.at_organization
+    before = AuditEntry.objects.count()
+    if way is None:
+        status, _ = ask(name, method, Way(MEMBERS), tokens["alice"], ids)
+        return [] if status in (405, 403) else [f"{method} {name}: {status}, there is no such method"]
+    for who, wanted in zip(WHO, way.row, strict=True):
+        with transaction.atomic():
+            status, shown = ask(name, method, way, tokens[who], ids)
+            refused = status >= 400
+            if refused and AuditEntry.objects.count() != before:
+                wrong.append(f"{method} {name} by {who}: refused, and wrote")
+            transaction.set_rollback(True)
+        if status != wanted:
+            wrong.append(f"{method} {name} by {who}: {status}, the table says {wanted}: {shown[:200]}")
+        if who not in ("bob", "alice") and MARK in shown:
+            wrong.append(f"{method} {name} shows {who} something of alice's")
+    return wrong
+
+
+def test_every_address_has_a_row_and_every_row_an_address() -> None:
+    assert set(ALL) == set(WAYS)
+
+
+def test_every_method_of_every_address_gives_each_one_what_the_table_says(
+    credentials: Credentials, things: Belongings, alice: Person
+) -> None:
+    ids = ids_of(things, alice)
+    wrong = [
+        line for name, method in CASES if not ASYNCHRONOUS[name] for line in wrong_ends(name, method, credentials, ids)
+    ]
+    assert "\n".join(wrong) == ""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", [name for name in ALL if ASYNCHRONOUS[name]])
+def test_addresses_that_wait_for_models_give_each_one_what_the_table_says(
+    credentials: Credentials, things: Belongings, alice: Person, name: str
+) -> None:
+    ids = ids_of(things, alice)
+    assert "\n".join(line for method in METHODS for line in wrong_ends(name, method, credentials, ids)) == ""
+
+
+def test_a_browser_session_needs_the_token_against_forgery(alice: Person, things: Belongings) -> None:
+    client, ids = Client(enforce_csrf_checks=True), ids_of(things, alice)
+    client.force_login(alice.user)
+    assert client.get(address("tags", ids)).status_code == 200
+    for name, methods in WAYS.items():
+        for method in set(methods) - {"get"}:
+            if methods[method].row not in (UNKNOWN, EVERYBODY) and not methods[method].public:
+                answer = client.generic(method.upper(), address(name, ids), b"{}", content_type="application/json")
+                assert answer.status_code == 403, (name, method)

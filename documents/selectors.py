@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 
 from core.ids import show_id
+from core.listing import bounds
 from documents.errors import DocumentNotFound, PageNotFound, RunNotFound, TextNotReady
 from documents.events import show_event
 from documents.ingest.wire import columns_as_words
-from documents.listing import in_order, with_metadata, with_tags
-from documents.models import Document, DocumentVersion, Event, EventHead, Page, Run
+from documents.listing import found, page_of_ids, with_metadata, with_tags
+from documents.models import Document, DocumentTally, DocumentVersion, Event, EventHead, Page, Run
 from documents.page_images import PageImage, cached_image
 from llm.content import DocumentContent, PageContent, PageSource
 from organizations.actor import Actor
@@ -19,16 +20,21 @@ from organizations.gate import get_owned, owned
 from tags_app.selectors import get_tags
 
 MAX_EVENTS = 1000
-MAX_LISTED = 1000
+COUNT_LIMIT = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """One page of a list, and how many documents there are in all."""
+    """One page of a list, and how many documents there are in all.
+
+    `total_count` is exact without a search or filter, and up to 5,000 matches with one. Beyond, it is at least 5,000
+    and always more than what was skipped and shown while there is more: whoever pages by it sees every document.
+    """
 
     documents: list[Document]
     total_count: int
     skip: int
+    is_exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,26 @@ def list_documents(
 
     Raises: ListQueryInvalid, InvalidQuery, UnknownTags.
     """
-    rows = with_tags(owned(Document, actor), get_tags(actor=actor, tag_ids=tag_ids) if tag_ids else [])
-    rows = in_order(with_metadata(rows, metadata_search), name_search=name_search, sort=sort, filters=filters)
-    skip, limit = min(max(skip, 0), 2**31), min(max(limit, 1), MAX_LISTED)
-    page = rows.select_related("current_version").prefetch_related("tags")[skip : skip + limit]
-    return DocumentList(list(page), rows.count(), skip)
+    skip, limit = bounds(skip=skip, limit=limit)
+    everything = owned(Document, actor)
+    rows = with_tags(everything, get_tags(actor=actor, tag_ids=tag_ids) if tag_ids else [])
+    rows = found(with_metadata(rows, metadata_search), name_search=name_search, filters=filters)
+    ids = page_of_ids(rows, name_search=name_search, sort=sort, first=skip, last=skip + limit + 1)
+    page = Document.objects.filter(pk__in=ids[:limit]).select_related("current_version").prefetch_related("tags")
+    kept = {document.pk: document for document in page}
+    documents = [kept[pk] for pk in ids[:limit] if pk in kept]
+    if rows is everything:
+        return DocumentList(documents, tally(actor=actor), skip)
+    counted = rows.order_by()[:COUNT_LIMIT].count()
+    reached = skip + len(ids) if ids else 0
+    is_exact = counted < COUNT_LIMIT or 0 < len(ids) <= limit
+    return DocumentList(documents, max(counted, reached), skip, is_exact)
+
+
+def tally(*, actor: Actor) -> int:
+    """How many documents the organization has outside the trash."""
+    rows = DocumentTally.objects.filter(organization_id=actor.organization_id)
+    return int(rows.aggregate(Sum("documents"))["documents__sum"] or 0)
 
 
 def get_document(*, actor: Actor, document_id: object) -> Document:

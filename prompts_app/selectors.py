@@ -3,8 +3,10 @@
 import uuid
 from collections.abc import Sequence
 
-from django.db.models import Exists, F, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, F, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.functions import Upper
 
+from core.conditions import Field
 from core.ids import parse_id
 from core.listing import Fields, Listing, containing, filtered, ordered, page_of
 from organizations.actor import Actor
@@ -15,12 +17,24 @@ from schemas_app.errors import SchemaNotFound
 from tags_app.models import Tag
 from tags_app.selectors import get_tags
 
+_TAG_LINKS = PromptRevision.tags.through
+_FIRST_TAG = (
+    _TAG_LINKS._default_manager.filter(promptrevision_id=OuterRef("pk"))
+    .order_by(Upper("tag__name"), "tag_id")
+    .values(first=Upper("tag__name"))[:1]
+)
 FIELDS: Fields = {
-    "name": ("prompt__name", "text"),
-    "content": ("content", "text"),
-    "model": ("model", "text"),
-    "prompt_version": ("version", "number"),
-    "created_at": ("created_at", "time"),
+    "prompt_id": Field("prompt_id", "id"),
+    "prompt_revid": Field("pk", "id"),
+    "prompt_version": Field("version", "number"),
+    "name": Field("prompt__name", "text"),
+    "content": Field("content", "text"),
+    "model": Field("model", "text"),
+    "schema_id": Field("schema_revision__schema_id", "id"),
+    "schema_version": Field("schema_revision__version", "number"),
+    "tag_ids": Field("promptrevision", "links", through=_TAG_LINKS, target="tag", order=Subquery(_FIRST_TAG)),
+    "created_at": Field("created_at", "time"),
+    "created_by": Field("created_by_id", "id"),
 }
 
 
@@ -114,8 +128,7 @@ def prompts_of_schema(*, actor: Actor, schema_id: uuid.UUID) -> QuerySet[PromptR
 
 
 def _has_tag(tag_ids: Sequence[uuid.UUID]) -> Exists:
-    links = PromptRevision.tags.through._default_manager
-    return Exists(links.filter(promptrevision_id=OuterRef("pk"), tag_id__in=tag_ids))
+    return Exists(_TAG_LINKS._default_manager.filter(promptrevision_id=OuterRef("pk"), tag_id__in=tag_ids))
 
 
 def _revisions(actor: Actor) -> QuerySet[PromptRevision]:

@@ -3,6 +3,7 @@
 from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Lower
 
+from core.conditions import Field
 from core.ids import parse_id
 from core.listing import Fields, Listing, containing, filtered, ordered, page_of
 from organizations.actor import Actor
@@ -11,9 +12,12 @@ from schemas_app.errors import SchemaNotFound
 from schemas_app.models import Schema, SchemaRevision
 
 FIELDS: Fields = {
-    "name": ("schema__name", "text"),
-    "schema_version": ("version", "number"),
-    "created_at": ("created_at", "time"),
+    "schema_id": Field("schema_id", "id"),
+    "schema_revid": Field("pk", "id"),
+    "schema_version": Field("version", "number"),
+    "name": Field("schema__name", "text"),
+    "created_at": Field("created_at", "time"),
+    "created_by": Field("created_by_id", "id"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from core.conditions import Field
 from core.errors import NotFound
 from core.ids import parse_id
 from core.listing import Fields, Listing, containing, filtered, ordered, page_of
@@ -11,10 +12,12 @@ from tags_app.errors import TagNotFound, UnknownTags
 from tags_app.models import Tag
 
 FIELDS: Fields = {
-    "name": ("name", "text"),
-    "color": ("color", "text"),
-    "description": ("description", "text"),
-    "created_at": ("created_at", "time"),
+    "id": Field("pk", "id"),
+    "name": Field("name", "text"),
+    "color": Field("color", "text"),
+    "description": Field("description", "text"),
+    "created_at": Field("created_at", "time"),
+    "created_by": Field("created_by_id", "id"),
 }
 MAX_TAGS = 200
 

@@ -1,0 +1,1 @@
+"""The published clients of the contract against a running server."""

@@ -1,0 +1,39 @@
+"""One running product for all tests of clients: the deployment's admin, an organization, a token of each kind."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from tests.live import Site, running
+
+EMAIL, PASSWORD, ORGANIZATION = "ada@example.com", "a long enough secret", "Analytical Engines"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without xdist nobody else declares its mark, which keeps all these tests with one product."""
+    config.addinivalue_line("markers", "xdist_group(name): run by one worker (--dist loadgroup)")
+
+
+@dataclass(frozen=True)
+class Live:
+    """Where the product answers, and what a program needs to speak to it."""
+
+    site: Site
+    user_id: str
+    organization_id: str
+    organization_token: str
+    account_token: str
+
+
+@pytest.fixture(scope="session")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """Started once; the letters that people get are files below `letters`."""
+    folder = tmp_path_factory.mktemp("live")
+    with running(folder, "clients", DJANGO_SETTINGS_MODULE="tests.clients.settings") as site:
+        user_id = site.manage("create_user", "--email", EMAIL, "--password", PASSWORD, "--name", "Ada", "--admin")
+        organization_id = site.manage("create_organization", "--name", ORGANIZATION, "--owner", EMAIL)
+        account = site.manage("create_token", "--email", EMAIL, "--name", "account")
+        own = site.manage("create_token", "--email", EMAIL, "--name", "program", "--organization", organization_id)
+        site.wait()
+        yield Live(site, user_id, organization_id, own, account)

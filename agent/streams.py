@@ -7,6 +7,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +15,42 @@ import structlog
 from django.conf import settings
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisError
 
 from agent.events import Done, ErrorEvent, Event, from_wire, to_text, to_wire
+from agent.following import following
 from core.ids import show_id
 from core.publish import apublish, publish_on_commit
 
 log = structlog.get_logger(__name__)
 
 MAX_EVENTS = 10_000
+_MAX_READ = 500
+_MAX_LETTERS = 100
+_LAYER: Any = settings.CHANNEL_LAYERS["default"]["CONFIG"]
+_GROUPS = f"{_LAYER['prefix']}__group__"  # so the layer names the channel of a group
 _SECONDS_TO_ANSWER = 3.0
+# Keep events and tell those who follow the turn, on a channel with the name of the stream. An event that is refused,
+# since somebody else has the turn and told more already, is told nobody. Returns: how many watch the thread's group,
+# and the numbers that were refused.
+_SCRIPT = """
+local told, out = {}, {0}
+for at = 4, #ARGV, 2 do
+  local kept = redis.pcall('XADD', KEYS[1], 'MAXLEN', ARGV[1], ARGV[at] .. '-0', 'e', ARGV[at + 1])
+  if type(kept) == 'table' and kept.err and string.find(kept.err, 'equal or smaller', 1, true) then
+    out[#out + 1] = tonumber(ARGV[at])
+  else
+    told[#told + 1] = ARGV[at]
+    told[#told + 1] = ARGV[at + 1]
+  end
+end
+if #told > 0 then
+  redis.call('EXPIRE', KEYS[1], ARGV[2])
+  redis.call('PUBLISH', KEYS[1], table.concat(told, '\\n'))
+end
+if ARGV[3] ~= '' then out[1] = redis.call('PUBSUB', 'NUMSUB', ARGV[3])[2] end
+return out
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,44 +98,81 @@ def news(turn_id: uuid.UUID, numbered: Numbered) -> dict[str, Any]:
 
 
 class Streams:
-    """The streams as one event loop uses them; clients of redis belong to a loop."""
+    """The streams as one event loop writes them; clients of redis belong to a loop."""
 
     def __init__(self) -> None:
         self._redis: AsyncRedis = AsyncRedis.from_url(settings.REDIS_URL, socket_connect_timeout=_SECONDS_TO_ANSWER)
+        self._waiting: list[_Letter] = []
+        self._posting: asyncio.Task[None] | None = None
 
     async def close(self) -> None:
+        if self._posting is not None:
+            await asyncio.wait([self._posting])
         await self._redis.aclose()
 
     async def append(self, turn_id: uuid.UUID, thread_id: uuid.UUID | None, batch: Sequence[Numbered]) -> None:
-        """Write events in one go and tell those who watch. Redis being away is logged, never an error of the turn."""
-        key, told = stream_key(turn_id), list(batch)
+        """Write events in one go and tell those who watch. Redis being away is logged, never an error of the turn.
+
+        What the turns of a process say while Redis answers goes to it in one request.
+        """
+        loop = asyncio.get_running_loop()
+        letter = _Letter(turn_id, thread_id, batch, _call(turn_id, thread_id, batch), loop.create_future())
+        self._waiting.append(letter)
+        if self._posting is None or self._posting.done():
+            self._posting = loop.create_task(self._post(), context=Context())
+        await letter.sent
+
+    async def _post(self) -> None:
+        while self._waiting:
+            letters, self._waiting = self._waiting[:_MAX_LETTERS], self._waiting[_MAX_LETTERS:]
+            try:
+                for letter, answer in zip(letters, await self._keep(letters), strict=True):
+                    await _tell_thread(letter, answer)
+            finally:
+                for letter in letters:
+                    if not letter.sent.done():
+                        letter.sent.set_result(None)
+
+    async def _keep(self, letters: Sequence["_Letter"]) -> Sequence[Any]:
+        """What the script answered to each; the problem in its place when there is no answer."""
         try:
             async with self._redis.pipeline(transaction=False) as pipe:
-                for numbered in batch:
-                    pipe.xadd(key, {"e": to_text(numbered.event)}, id=f"{numbered.seq}-0", maxlen=MAX_EVENTS)
-                pipe.expire(key, settings.AGENT_STREAM_SECONDS)
+                for letter in letters:
+                    pipe.eval(*letter.call)
                 async with asyncio.timeout(_SECONDS_TO_ANSWER):
-                    answers = await pipe.execute(raise_on_error=False)
-            told = [numbered for numbered, answer in zip(batch, answers, strict=False) if not _outrun(numbered, answer)]
+                    return await pipe.execute(raise_on_error=False)
         except (RedisError, OSError, TimeoutError) as problem:
-            log.warning("turn_event.not_kept", turn=show_id(turn_id), problem=type(problem).__name__)
-        if thread_id is None:
-            return
-        try:
-            for numbered in told:
-                await apublish(thread_group(thread_id), news(turn_id, numbered))
-        except (RedisError, OSError) as problem:
-            log.warning("turn_event.not_told", turn=show_id(turn_id), problem=type(problem).__name__)
+            return [problem] * len(letters)
 
-    async def read(self, turn_id: uuid.UUID, *, after: int, wait_seconds: float = 0.0) -> list[Numbered]:
-        """Events with a higher number than `after`; waits at most `wait_seconds` for the first one."""
-        return [Numbered(stored.seq, stored.event) for stored in await self.read_stored(turn_id, after, wait_seconds)]
 
-    async def read_stored(self, turn_id: uuid.UUID, after: int, wait_seconds: float = 0.0) -> list[Stored]:
-        """The same without reading the events."""
-        block = max(int(wait_seconds * 1000), 1) if wait_seconds else None
-        found: Any = await self._redis.xread({stream_key(turn_id): f"{after}-0"}, count=500, block=block)
-        return _stored(found[0][1]) if found else []
+@dataclass(frozen=True, slots=True, eq=False)
+class _Letter:
+    """Events of one turn on their way."""
+
+    turn_id: uuid.UUID
+    thread_id: uuid.UUID | None
+    batch: Sequence[Numbered]
+    call: Sequence[Any]
+    sent: "asyncio.Future[None]"
+
+
+async def _tell_thread(letter: _Letter, answer: Any) -> None:
+    """Tell the thread's group, if somebody watches it. When we cannot know, we tell it."""
+    told = letter.batch
+    if isinstance(answer, Exception):
+        log.warning("turn_event.not_kept", turn=show_id(letter.turn_id), problem=type(answer).__name__)
+    else:
+        watchers, *refused = answer
+        told = [numbered for numbered in letter.batch if numbered.seq not in refused] if watchers else []
+        if refused:
+            log.warning("turn_event.refused", turn=show_id(letter.turn_id), events=len(refused))
+    if letter.thread_id is None:
+        return
+    try:
+        for numbered in told:
+            await apublish(thread_group(letter.thread_id), news(letter.turn_id, numbered))
+    except (RedisError, OSError) as problem:
+        log.warning("turn_event.not_told", turn=show_id(letter.turn_id), problem=type(problem).__name__)
 
 
 async def watch(turn_id: uuid.UUID, *, after: int = 0, seconds: float = 15.0) -> AsyncGenerator[list[Stored], None]:
@@ -116,14 +180,24 @@ async def watch(turn_id: uuid.UUID, *, after: int = 0, seconds: float = 15.0) ->
 
     A reader that is too slow for what is kept finds a gap in the numbers. Raises: RedisError, OSError.
     """
-    streams = Streams()
-    try:
+    async with following(stream_key(turn_id)) as (feed, redis):
+        found = await _read(redis, turn_id, after)
         while True:
-            found = await streams.read_stored(turn_id, after, seconds)
-            yield found
-            after = found[-1].seq if found else after
-    finally:
-        await streams.close()
+            if found:
+                after = found[-1].seq
+                yield found
+            found = [stored for news in await feed.take(seconds) for stored in _told(news) if stored.seq > after]
+            if not found or found[0].seq > after + 1 or feed.missed:
+                was_silent, feed.missed = not found, False
+                found = await _read(redis, turn_id, after)
+                if was_silent and not found:
+                    yield []
+
+
+async def _read(redis: AsyncRedis, turn_id: uuid.UUID, after: int) -> list[Stored]:
+    """What is kept after a number, in portions."""
+    entries: Any = await redis.xrange(stream_key(turn_id), min=f"({after}-0", count=_MAX_READ)
+    return _stored(entries)
 
 
 async def follow(turn_id: uuid.UUID, *, after: int = 0, seconds: float = 3600.0) -> AsyncIterator[Numbered]:
@@ -165,25 +239,36 @@ def last_seq(turn_id: uuid.UUID) -> int:
     return _stored(newest)[0].seq if newest else 0
 
 
+def last_end(turn_id: uuid.UUID, *, otherwise: int) -> int:
+    """The number of the newest event that ended a run of the turn (`done` before a pause, most of all)."""
+    ends = [stored.seq for stored in stored_events(turn_id) if stored.kind in ("done", "error")]
+    return ends[-1] if ends else otherwise
+
+
 def append_now(turn_id: uuid.UUID, thread_id: uuid.UUID | None, numbered: Numbered) -> None:
     """Write and tell one event from synchronous code that just committed it."""
-    key = stream_key(turn_id)
     with Redis.from_url(settings.REDIS_URL, socket_timeout=_SECONDS_TO_ANSWER) as redis:
         try:
-            redis.xadd(key, {"e": to_text(numbered.event)}, id=f"{numbered.seq}-0", maxlen=MAX_EVENTS)
-            redis.expire(key, settings.AGENT_STREAM_SECONDS)
+            redis.eval(*_call(turn_id, None, [numbered]))
         except (RedisError, OSError) as problem:
             log.warning("turn_event.not_kept", turn=show_id(turn_id), problem=type(problem).__name__)
     if thread_id is not None:
         publish_on_commit(thread_group(thread_id), news(turn_id, numbered))
 
 
-def _outrun(numbered: Numbered, answer: object) -> bool:
-    """Whether somebody else has the turn and told more already: then nobody hears of ours."""
-    if not isinstance(answer, ResponseError):
-        return False
-    log.warning("turn_event.refused", seq=numbered.seq, problem=type(answer).__name__)
-    return "equal or smaller" in str(answer)
+def _call(turn_id: uuid.UUID, thread_id: uuid.UUID | None, batch: Sequence[Numbered]) -> list[Any]:
+    """The arguments of EVAL for a batch."""
+    group = f"{_GROUPS}{thread_group(thread_id)}" if thread_id else ""
+    call = [_SCRIPT, 1, stream_key(turn_id), MAX_EVENTS, settings.AGENT_STREAM_SECONDS, group]
+    for numbered in batch:
+        call += [numbered.seq, to_text(numbered.event)]
+    return call
+
+
+def _told(news: bytes) -> list[Stored]:
+    """Events as the script publishes them: numbers and texts in turn, one a line."""
+    lines = news.split(b"\n")
+    return [Stored(int(seq), text) for seq, text in zip(lines[::2], lines[1::2], strict=True)]
 
 
 def _stored(entries: Sequence[Any]) -> list[Stored]:

@@ -1,23 +1,12 @@
-"""Which models can be chosen here, and which are used when nobody chose. From settings, without network or database."""
+"""Which models can be chosen here, and which are used when nobody chose. Asks the providers in effect, no network."""
 
 from dataclasses import dataclass
 
-from llm import conf, registry
+from llm import conf, providers, registry
 from llm.errors import ModelNotEnabled, UnknownModel
+from llm.seeds import FOR_EXTRACTION
 
 OFFLINE_MODEL = registry.OFFLINE_MODEL
-
-# What a provider's key alone enables: models that use tools well, best value first. CHAT_MODELS names others.
-_OFFERED: dict[str, tuple[str, ...]] = {
-    "anthropic": ("claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-5"),
-    "openai": ("gpt-4o-mini", "gpt-4o", "gpt-4.1", "gpt-4.1-mini", "gpt-5-mini"),
-    "gemini": ("gemini/gemini-2.5-flash", "gemini/gemini-2.5-flash-lite"),
-    "mistral": ("mistral/mistral-medium-latest", "mistral/mistral-small-latest"),
-    "groq": ("groq/llama-3.3-70b-versatile",),
-    "xai": ("xai/grok-4",),
-}
-# Extraction asks one question per document: the cheap model of each provider does it.
-_FOR_EXTRACTION = {"anthropic": "claude-haiku-4-5", "openai": "gpt-4o-mini"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +29,21 @@ def chat_models() -> list[ModelInfo]:
 
 
 def default_chat_model() -> str:
-    """As configured, else the first that CHAT_MODELS names or a key enables, else the built-in one."""
+    """As configured, else the first that CHAT_MODELS names or a provider offers, else the built-in one."""
     configured, _ = conf.default_models()
-    return configured or _choices()[0]
+    return configured if configured and not _is_withheld(configured) else _choices()[0]
 
 
 def default_extraction_model() -> str:
     """As configured, else the cheap model of the provider that serves chat."""
     _, configured = conf.default_models()
-    if configured:
+    if configured and not _is_withheld(configured):
         return configured
     chat = default_chat_model()
     provider = registry.provider_of(chat)
-    return _FOR_EXTRACTION.get(provider, chat) if provider in conf.provider_keys() else chat
+    cheap = FOR_EXTRACTION.get(provider, chat)
+    state = providers.state_of(provider)
+    return cheap if state and state.key and _is_usable(cheap) else chat
 
 
 def offline_is_default() -> bool:
@@ -77,25 +68,52 @@ def require_known_model(name: str) -> str:
     raise UnknownModel(f"Invalid model: {name[:100]}")
 
 
+def require_usable_model(name: str) -> str:
+    """A model that a call can be sent to from here. Raises: UnknownModel."""
+    if not _is_usable(name):
+        raise UnknownModel(f"Invalid model: {name[:100]}")
+    return name
+
+
+def require_embedding_model(name: str) -> str:
+    """A model that texts can be sent to for their vectors. Raises: UnknownModel."""
+    state = providers.state_of(registry.provider_of(name))
+    entry = registry.find(name)
+    chats = entry is not None and not entry.embeds
+    if state is None or chats or state.name == registry.OFFLINE_PROVIDER or not state.offers(name):
+        raise UnknownModel(f"Invalid model: {name[:100]}")
+    return name
+
+
 def usable_extraction_model(requested: str) -> tuple[str, str]:
     """Returns: the model that was asked for and the one that runs: the default where the first cannot be used."""
     return requested, requested if _is_usable(requested) else default_extraction_model()
 
 
 def _choices() -> list[str]:
-    names = list(conf.listed_models())
-    for provider, offered in _OFFERED.items():
-        if provider in conf.provider_keys():
-            names += [name for name in offered if registry.find(name)]
-    return [*names, OFFLINE_MODEL]
+    """For chat: what CHAT_MODELS names unless an administrator took it away, then what each provider offers."""
+    names = [name for name in conf.listed_models() if not _is_withheld(name)]
+    for state in providers.states():
+        if state.enabled:
+            names += state.models_chat_agent
+    return list(dict.fromkeys(names))
 
 
 def _is_usable(name: str) -> bool:
     """Whether a call would go somewhere: named by the installation, or of a provider whose key we have."""
+    entry = registry.find(name)
+    state = providers.state_of(registry.provider_of(name))
+    if state and state.is_configured:
+        return state.offers(name) and (entry is None or entry.chats)
     if name in _choices() or name in conf.default_models():
         return bool(name)
-    entry = registry.find(name)
-    return bool(entry and entry.chats and entry.provider in conf.provider_keys())
+    return bool(entry and entry.chats and state and state.key)
+
+
+def _is_withheld(name: str) -> bool:
+    """Whether an administrator configured its provider and left this one out."""
+    state = providers.state_of(registry.provider_of(name))
+    return bool(state and state.is_configured and not state.offers(name))
 
 
 def _info(name: str) -> ModelInfo:

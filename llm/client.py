@@ -3,8 +3,8 @@
     async for item in stream(model=…, messages=…):   # Delta, Delta, …, Completion
         …
 
-Nothing here touches the database, and no thread waits while a model thinks. Closing the generator, or cancelling the
-task that reads it, closes the connection to the provider.
+Nothing here touches the database but now and then a look at the providers (`llm.providers`), and no thread waits while
+a model thinks. Closing the generator, or cancelling the task that reads it, closes the connection to the provider.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Any
 
 import structlog
 
-from llm import conf, connections, errors, pricing, registry, runtime
+from llm import conf, connections, errors, pricing, providers, registry, runtime
 from llm.assembling import Assembler
 from llm.content import DocumentContent
 from llm.failures import translate
@@ -110,6 +110,7 @@ class _Attempt:
 
     async def run(self) -> AsyncGenerator[Delta | Completion]:
         litellm = await runtime.litellm()
+        await providers.freshen()
         started = time.monotonic()
         source: Reader | None = None
         try:

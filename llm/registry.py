@@ -5,22 +5,34 @@ import importlib.util
 import json
 import pathlib
 from dataclasses import dataclass
+from typing import Any
 
 OFFLINE_PROVIDER = "docrouter"
 OFFLINE_MODEL = "docrouter/offline"
 REGISTRY_FILE = "model_prices_and_context_window_backup.json"
 
-_NAMES = {"text-completion-openai": "openai", "vertex_ai-language-models": "vertex_ai"}
+_NAMES = {"text-completion-openai": "openai", "bedrock_converse": "bedrock"}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model as the registry has it. `provider` is litellm's name for it."""
+    """A model as the registry has it. `provider` is litellm's name for it.
+
+    Units: tokens, US dollars per token, 0 where the registry does not say; `dimensions` of an embedding.
+    """
 
     name: str
     provider: str
     reasons: bool
     chats: bool
+    embeds: bool
+    ocr: bool
+    max_input_tokens: int
+    max_output_tokens: int
+    input_cost: float
+    output_cost: float
+    batch_input_cost: float
+    dimensions: int
 
 
 @functools.lru_cache(maxsize=1)
@@ -30,16 +42,19 @@ def entries() -> dict[str, Entry]:
     if package is None or not package.submodule_search_locations:
         return {}
     data = json.loads((pathlib.Path(package.submodule_search_locations[0]) / REGISTRY_FILE).read_bytes())
-    return {
-        name: Entry(
-            name=name,
-            provider=_provider(values.get("litellm_provider", "")),
-            reasons=bool(values.get("supports_reasoning")),
-            chats=values.get("mode") in ("chat", "responses"),
+    return {name: _entry(name, values) for name, values in data.items() if name != "sample_spec"}
+
+
+@functools.lru_cache(maxsize=64)
+def models_of(provider: str) -> tuple[str, ...]:
+    """What can be enabled of a provider: its models that chat, embed or read pages, by name."""
+    return tuple(
+        sorted(
+            name
+            for name, entry in entries().items()
+            if entry.provider == provider and (entry.chats or entry.embeds or entry.ocr)
         )
-        for name, values in data.items()
-        if name != "sample_spec"
-    }
+    )
 
 
 def find(name: str) -> Entry | None:
@@ -63,5 +78,25 @@ def provider_of(name: str) -> str:
     return prefix if slash else "openai"
 
 
+def _entry(name: str, values: dict[str, Any]) -> Entry:
+    mode = values.get("mode")
+    return Entry(
+        name=name,
+        provider=_provider(values.get("litellm_provider", "")),
+        reasons=bool(values.get("supports_reasoning")),
+        chats=mode in ("chat", "responses"),
+        embeds=mode == "embedding",
+        ocr=mode == "ocr",
+        max_input_tokens=values.get("max_input_tokens") or values.get("max_tokens") or 0,
+        max_output_tokens=values.get("max_output_tokens") or values.get("max_tokens") or 0,
+        input_cost=values.get("input_cost_per_token") or 0.0,
+        output_cost=values.get("output_cost_per_token") or 0.0,
+        batch_input_cost=values.get("input_cost_per_token_batches") or 0.0,
+        dimensions=int(values.get("output_vector_size") or 0),
+    )
+
+
 def _provider(name: str) -> str:
-    return _NAMES.get(name, name.removesuffix("-chat-models").removesuffix("-language-models"))
+    if name.startswith("vertex_ai-"):  # the registry has one for each maker whose models Google serves
+        return "vertex_ai"
+    return _NAMES.get(name, name.removesuffix("-chat-models"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm import conf, registry
+from llm import conf, errors, providers, registry
 from llm.types import ChatMessage
 
 _NO_KEY = "no-key"  # servers of one's own want none; client libraries insist on something
@@ -31,7 +31,7 @@ class ModelRequest:
 
 
 def arguments(litellm: Any, request: ModelRequest) -> dict[str, Any]:
-    """Keyword arguments for `litellm.acompletion`."""
+    """Keyword arguments for `litellm.acompletion`. Raises: ModelSwitchedOff."""
     provider = registry.provider_of(request.model)
     supported = _supported(litellm, request.model, provider)
     thinks = _thinks(request, supported)
@@ -43,7 +43,7 @@ def arguments(litellm: Any, request: ModelRequest) -> dict[str, Any]:
         "max_retries": 0,
         "num_retries": 0,
     }
-    call |= _access(provider, request.model)
+    call |= access(request.model)
     if request.tools:
         call["tools"] = list(request.tools)
     if request.response_format and "response_format" in supported:
@@ -57,16 +57,23 @@ def arguments(litellm: Any, request: ModelRequest) -> dict[str, Any]:
     return call
 
 
-def _access(provider: str, model: str) -> dict[str, Any]:
-    """Key and address. Without a leading provider litellm might guess another one than we did."""
+def access(model: str) -> dict[str, Any]:
+    """Key and address. Without a leading provider litellm might guess another one than we did.
+
+    Raises: ModelSwitchedOff, also in the middle of a turn that began before.
+    """
+    provider = registry.provider_of(model)
     if provider == registry.OFFLINE_PROVIDER:
         return {}
-    access: dict[str, Any] = {"api_key": conf.provider_keys().get(provider) or _NO_KEY}
-    if base := conf.api_bases().get(provider):
-        access["api_base"] = base
+    state = providers.state_of(provider)
+    if state and state.is_configured and not state.offers(model):
+        raise errors.ModelSwitchedOff
+    out: dict[str, Any] = {"api_key": (state.key if state else conf.provider_keys().get(provider)) or _NO_KEY}
+    if base := state.api_base if state else conf.api_bases().get(provider):
+        out["api_base"] = base
     if not model.startswith(f"{provider}/"):
-        access["custom_llm_provider"] = provider
-    return access
+        out["custom_llm_provider"] = provider
+    return out
 
 
 def _supported(litellm: Any, model: str, provider: str) -> frozenset[str]:
@@ -77,9 +84,12 @@ def _supported(litellm: Any, model: str, provider: str) -> frozenset[str]:
 
 
 def _thinks(request: ModelRequest, supported: Iterable[str]) -> bool:
-    """Whether to ask for thinking: not for structured answers, and not after calls whose thinking we do not have."""
+    """Whether to ask for thinking: not for structured answers, not with a temperature (no model has both), and not
+    after calls whose thinking we do not have."""
     entry = registry.find(request.model)
     if not (entry and entry.reasons and "thinking" in supported) or request.response_format:
+        return False
+    if request.temperature is not None:
         return False
     last = next((message for message in reversed(request.messages) if message.get("role") == "assistant"), None)
     return not (last and last.get("tool_calls") and not last.get("thinking_blocks"))

@@ -24,3 +24,4 @@ STATIC_ROOT = BASE_DIR / "static"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 RATE_LIMIT_SCALE = 0  # tests of the limits switch them on
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+PROVIDERS_IN_DATABASE = False  # nor read: tests of providers switch it on

@@ -16,6 +16,11 @@ class ThreadNotFound(NotFound):
     detail = "Thread not found"
 
 
+class MessageNotFound(NotFound):
+    code = "message_not_found"
+    detail = "Message not found"
+
+
 class ToolCallNotFound(NotFound):
     code = "tool_call_not_found"
     detail = "Tool call not found"

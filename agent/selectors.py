@@ -1,23 +1,27 @@
 """Reading threads and turns: who may see what is decided here."""
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from agent.errors import AuthorOnly, ThreadNotFound, ToolCallNotFound, TurnNotFound
+from agent.errors import AuthorOnly, MessageNotFound, ThreadNotFound, ToolCallNotFound, TurnNotFound
 from agent.events import AssistantTextChunk, AssistantTextDone, ThinkingChunk, ThinkingDone
 from agent.models import Message, StandingRule, Thread, ToolCall, Turn
-from agent.streams import Numbered, read_stream
-from core.ids import show_id
+from agent.streams import Numbered, Stored, last_seq, read_stream, stored_events
+from core.ids import parse_id, show_id
 from documents.selectors import get_document
 from organizations.actor import Actor
 from organizations.gate import get_owned, owned
 
 Json = dict[str, Any]
+
+SETTLING_SECONDS = 4.0
+"""Events are told after their commit; Redis has at most three seconds to take them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +35,29 @@ class LiveText:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Events after a cursor, or, when they are not kept any more, a snapshot that stands for all of them."""
+    """Events after a cursor, or, when they are not kept any more, a snapshot that stands for all of them.
 
-    events: Sequence[Numbered]
+    `seq` is the cursor after them. `is_open`: more will come, now or once somebody decides.
+    """
+
+    stored: Sequence[Stored]
     snapshot: Json | None
     seq: int
     is_open: bool
+    turn: Turn
+
+    @property
+    def events(self) -> list[Numbered]:
+        return [Numbered(item.seq, item.event) for item in self.stored]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPage:
+    """A part of a branch: its turns, oldest first; `siblings` are by parent the turns asked at the same place."""
+
+    turns: Sequence[Turn]
+    has_earlier: bool
+    siblings: Mapping[uuid.UUID | None, Sequence[uuid.UUID]]
 
 
 def list_threads(*, actor: Actor, document_id: object) -> QuerySet[Thread]:
@@ -76,14 +97,69 @@ def may_open_thread(*, actor: Actor, thread: Thread) -> None:
 
 def thread_turns(*, thread: Thread, head: Turn | None = None) -> list[Turn]:
     """The turns of the newest branch, or of the one that ends at `head`, oldest first, with messages and calls."""
+    return _turns_of(thread_line(thread=thread, head=head))
+
+
+def thread_line(*, thread: Thread, head: Turn | None = None) -> list[uuid.UUID]:
+    """The ids of these turns."""
     parents = dict(thread.turns.order_by("created_at", "id").values_list("id", "parent_id"))
     current = head.pk if head else next(reversed(parents), None)
-    line = []
+    line: dict[uuid.UUID, None] = {}
     while current is not None and current not in line:
-        line.append(current)
+        line[current] = None
         current = parents.get(current)
-    rows = {row.pk: row for row in _whole_turns().filter(pk__in=line)}
-    return [rows[turn_id] for turn_id in reversed(line) if turn_id in rows]
+    return list(reversed(line))
+
+
+def thread_page(*, thread: Thread, head: Turn | None, until: Turn | None, limit: int) -> ThreadPage:
+    """The newest turns of a branch, up to and with `until`, which may stand on a branch of its own."""
+    line = thread_line(thread=thread, head=head)
+    if until is not None:
+        line = line[: line.index(until.pk) + 1] if until.pk in line else thread_line(thread=thread, head=until)
+    messages = Prefetch("messages", Message.objects.defer("sent"))  # as large as the document, for each round
+    turns = _turns_of(line[-limit:], Turn.objects.prefetch_related(messages, "tool_calls"))
+    siblings: dict[uuid.UUID | None, list[uuid.UUID]] = {}
+    rows = thread.turns.filter(Q(parent_id__in=[turn.parent_id for turn in turns]) | Q(parent__isnull=True))
+    for turn_id, parent_id in rows.order_by("created_at", "id").values_list("id", "parent_id"):
+        siblings.setdefault(parent_id, []).append(turn_id)
+    return ThreadPage(turns, len(line) > limit, siblings)
+
+
+def has_answer(turn: Turn, *, rounds: int) -> bool:
+    """Whether a final answer of this turn stands in the thread as the wire has it."""
+    return rounds > 0 and turn.status != Turn.Status.RUNNING
+
+
+def replaced_turn(*, actor: Actor, document_id: object, thread_id: object, keep: int) -> Turn | None:
+    """The turn whose question is asked anew when only the first `keep` messages of the newest branch stay.
+
+    A number in the middle of a turn drops its question too: no question stays without its answer. None: all stay.
+    Raises: ThreadNotFound.
+    """
+    thread = get_thread(actor=actor, document_id=document_id, thread_id=thread_id)
+    line = thread_line(thread=thread)
+    counted = thread.turns.annotate(rounds=Count("messages", filter=Q(messages__role="assistant")))
+    rows = {row.pk: row for row in counted.filter(pk__in=line)}
+    left = keep
+    for turn_id in line:
+        left -= 1 + has_answer(rows[turn_id], rounds=rows[turn_id].rounds)
+        if left < 0:
+            return rows[turn_id]
+    return None
+
+
+def open_turn_of(*, thread: Thread) -> Turn | None:
+    """The one turn of the thread that runs or waits."""
+    return thread.turns.filter(status__in=Turn.OPEN).first()
+
+
+def get_thread_message(*, thread: Thread, message_id: object) -> Message:
+    """Raises: MessageNotFound."""
+    rows = Message.objects.filter(turn__thread=thread, pk=parse_id(message_id, error=MessageNotFound))
+    message = rows.defer("sent").select_related("turn").first()
+    if message is None:
+        raise MessageNotFound()
+    return message
 
 
 def branches(*, turn: Turn) -> list[Turn]:
@@ -214,32 +290,56 @@ def turn_events(*, actor: Actor, turn_id: object, document_id: object, after: in
 
     Raises: TurnNotFound.
     """
-    turn = get_turn(actor=actor, turn_id=turn_id, document_id=document_id)
-    is_open = turn.status in Turn.OPEN
-    kept = read_stream(turn.pk)
-    newest = max(turn.event_seq, kept[-1].seq if kept else 0)
-    if after >= newest:
-        return Replay((), None, newest, is_open)
-    rest = [numbered for numbered in kept if numbered.seq > after]
-    if rest and rest[0].seq == after + 1 and rest[-1].seq >= turn.event_seq:
-        return Replay(rest, None, newest, is_open)
-    return Replay((), snapshot(turn=turn), newest, is_open)
+    row_id = parse_id(turn_id, error=TurnNotFound)
+    rest = stored_events(row_id, after=after)
+    kept = rest[-1].seq if rest else last_seq(row_id)  # before the rows: what is told in between comes again
+    turn = get_turn(actor=actor, turn_id=row_id, document_id=document_id)
+    newest = max(turn.event_seq, kept)
+    reaches_back = rest[0].seq == after + 1 if rest else after in (kept or newest, newest)
+    is_whole = kept >= turn.event_seq or not _is_settled(turn)
+    if after <= newest and reaches_back and (is_whole or after == newest):
+        seq = rest[-1].seq if rest else after
+        return Replay(rest, None, seq, turn.status in Turn.OPEN or seq < newest, turn)
+    return Replay((), snapshot(turn=turn, live=live_text(turn=turn)), newest, turn.status in Turn.OPEN, turn)
 
 
-def snapshot(*, turn: Turn) -> Json:
-    """The transcript of a turn as one object, for a client whose cursor is older than what is kept."""
+def _is_settled(turn: Turn) -> bool:
+    """Whether everything that was ever told of the turn must have been kept by now, if it is kept at all."""
+    return timezone.now() - turn.updated_at > timedelta(seconds=SETTLING_SECONDS)
+
+
+def snapshot(*, turn: Turn, live: LiveText | None = None) -> Json:
+    """The transcript of a turn as one object, for a client whose cursor is older than what is kept.
+
+    With `live`, what is being said in rounds that are not stored yet stands there too.
+    """
     calls: dict[Any, list[ToolCall]] = {}
     for call in sorted(turn.tool_calls.all(), key=lambda row: row.position):
         calls.setdefault(call.message_id, []).append(call)
     messages = sorted(turn.messages.all(), key=lambda row: row.position)
+    rounds = [_snapshot_round(row, calls.get(row.pk, [])) for row in messages if row.role == "assistant"]
     return {
         "type": "snapshot",
         "turn_id": show_id(turn.pk),
         "status": turn.status,
-        "rounds": [_snapshot_round(row, calls.get(row.pk, [])) for row in messages if row.role == "assistant"],
+        "rounds": rounds + (_live_rounds(live, stored=len(rounds)) if live else []),
         "result": turn.outcome,
         "expires_at": turn.expires_at.isoformat() if turn.expires_at else None,
     }
+
+
+def _live_rounds(live: LiveText, *, stored: int) -> list[Json]:
+    said = sorted(index for index in live.texts.keys() | live.thoughts.keys() if index >= stored)
+    return [
+        {
+            "round_index": index,
+            "text": live.texts.get(index, ""),
+            "thinking": live.thoughts.get(index),
+            "tool_calls": [],
+            "complete": False,
+        }
+        for index in said
+    ]
 
 
 def _snapshot_round(message: Message, calls: list[ToolCall]) -> Json:
@@ -257,7 +357,13 @@ def _snapshot_round(message: Message, calls: list[ToolCall]) -> Json:
             }
             for call in calls
         ],
+        "complete": True,
     }
+
+
+def _turns_of(line: Sequence[uuid.UUID], whole: QuerySet[Turn] | None = None) -> list[Turn]:
+    rows = {row.pk: row for row in (_whole_turns() if whole is None else whole).filter(pk__in=line)}
+    return [rows[turn_id] for turn_id in line if turn_id in rows]
 
 
 def _whole_turns() -> QuerySet[Turn]:

@@ -3,15 +3,31 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from docrouter.api_doors import DescriptionPage, DescriptionView, UnknownView
+from llm.catalog import OFFLINE_MODEL, default_extraction_model
+from organizations.api.organizations import OrganizationsView
 
 app_name = "v0"
 
 _ORGANIZATION = "v0/orgs/<str:organization_id>/"
 
+
+def _default_prompt_is_free() -> bool:
+    """Nothing is spent unasked: only the built-in engine reads every document of a new organization by itself."""
+    return default_extraction_model() == OFFLINE_MODEL
+
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema/", DescriptionView.as_view(), name="description"),
     path("api/docs/", DescriptionPage.as_view(), name="docs"),
+    path(
+        "v0/account/organizations",
+        OrganizationsView.as_view(default_prompt_is_free=_default_prompt_is_free),
+        name="organizations",
+    ),
+    path("v0/account/", include("organizations.api.urls")),
+    path(_ORGANIZATION, include("organizations.api.token_urls")),
     path(_ORGANIZATION, include("tags_app.api.urls")),
     path(_ORGANIZATION, include("documents.api.tag_urls")),
+    path(_ORGANIZATION, include("agent.api.urls")),
     path("v0/<path:rest>", UnknownView.as_view(), name="unknown"),
 ]

@@ -25,9 +25,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="organizations",
     ),
     path("v0/account/", include("organizations.api.urls")),
+    path("v0/account/", include("llm.api.account_urls")),
     path(_ORGANIZATION, include("organizations.api.token_urls")),
+    path(_ORGANIZATION, include("llm.api.urls")),
     path(_ORGANIZATION, include("tags_app.api.urls")),
     path(_ORGANIZATION, include("documents.api.tag_urls")),
+    path(_ORGANIZATION, include("documents.api.result_urls")),
     path(_ORGANIZATION, include("agent.api.urls")),
     path("v0/<path:rest>", UnknownView.as_view(), name="unknown"),
 ]

@@ -9,6 +9,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from core.fields import OrderedJSONField
 from core.models import BaseModel, TenantModel
 
 
@@ -200,5 +201,7 @@ class IdempotentRequest(TenantModel):
     answer = OrderedJSONField(default=dict)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["organization", "user", "key"], name="idempotent_request_unique")]
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "user", "key"], name="idempotent_request_unique")
+        ]
         indexes = [models.Index(fields=["created_at"], name="idempotent_request_by_time")]

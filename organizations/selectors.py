@@ -43,13 +43,17 @@ def memberships_of(*, user: User) -> QuerySet[Membership]:
 
 def find_organization(*, name_or_id: str) -> Organization:
     """For operators' commands: by id, or by exact name without case."""
-    rows = Organization.objects.filter(deleted_at__isnull=True)
-    found = rows.filter(name__iexact=name_or_id).first()
-    if found is None:
-        found = rows.filter(pk=parse_id(name_or_id, error=OrganizationNotFound)).first()
-    if found is None:
+    named = Organization.objects.filter(deleted_at__isnull=True, name__iexact=name_or_id).first()
+    return named or get_organization(organization_id=name_or_id)
+
+
+def get_organization(*, organization_id: object) -> Organization:
+    """Raises: OrganizationNotFound."""
+    pk = parse_id(organization_id, error=OrganizationNotFound)
+    organization = Organization.objects.filter(pk=pk, deleted_at__isnull=True).first()
+    if organization is None:
         raise OrganizationNotFound()
-    return found
+    return organization
 
 
 def actor_for(*, user: User, organization_id: uuid.UUID, via: Via, name: str = "") -> Actor:
@@ -176,11 +180,8 @@ def list_organizations(
 
 
 def _visible_organization(by: User, organization_id: str) -> Organization:
-    pk = parse_id(organization_id, error=OrganizationNotFound)
-    organization = Organization.objects.filter(pk=pk, deleted_at__isnull=True).first()
-    if organization is None:
-        raise OrganizationNotFound()
-    if not by.is_system_admin and not Membership.objects.filter(user=by, organization_id=pk).exists():
+    organization = get_organization(organization_id=organization_id)
+    if not by.is_system_admin and not organization.memberships.filter(user=by).exists():
         raise Forbidden("Not authorized to view this organization")
     return organization
 

@@ -89,6 +89,8 @@ def create_user(*, email: str, password: str | None = None, name: str = "", is_s
         validate_email(email)
     except ValidationError as problem:
         raise EmailInvalid() from problem
+    if len(email) > 254 or len(name.strip()) > 200:
+        raise EmailInvalid() if len(email) > 254 else Invalid("A name has at most 200 characters.")
     if User.objects.filter(email__iexact=email).exists():
         raise EmailTaken()
     if User.objects.filter(deleted_at__isnull=True).count() >= MAX_USERS:
@@ -224,7 +226,10 @@ def create_token(
     """
     if lifetime_days < 0 or lifetime_days > 36_500:
         raise Invalid("A lifetime is 0 (never ends) to 36500 days.", fields={"lifetime": "0 to 36500"})
-    if organization and not Membership.objects.filter(user=user, organization=organization).exists():
+    if len(name) > 200 or "\0" in name:
+        raise Invalid("A name has at most 200 characters.", fields={"name": "At most 200 characters"})
+    is_free_to = organization is None or user.is_system_admin
+    if not is_free_to and not Membership.objects.filter(user=user, organization=organization).exists():
         raise NotAMember()
     text = ("org_" if organization else "acc_") + secrets.token_urlsafe(32)
     row = AccessToken.objects.create(

@@ -1,16 +1,22 @@
-"""Pages: sign in, sign out, switch organization."""
+"""Pages: sign in, sign out, switch organization, and where the links of letters lead."""
 
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth import views as auth_views
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views import View
 from django.views.decorators.http import require_POST
 
+from core.errors import DomainError
 from organizations import lockout
 from organizations.doors import MemberRequest, member_page
-from organizations.forms import SignInForm
+from organizations.forms import InvitationForm, SignInForm
+from organizations.letters.selectors import get_invitation, registered
+from organizations.letters.services import accept_invitation, verify_email
 from organizations.middleware import SESSION_KEY
 from organizations.selectors import actor_for
 
@@ -61,3 +67,53 @@ def switch_organization(request: MemberRequest) -> HttpResponseRedirect:
         actor_for(user=chosen.user, organization_id=chosen.organization_id, via="page")
         request.session[SESSION_KEY] = chosen.organization_id.hex
     return redirect("documents:list")
+
+
+class LetterView(View):
+    """A page whose address holds a token: the address is kept out of the log and out of other sites' sight."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = super().dispatch(request, *args, **kwargs)
+        except DomainError as problem:
+            response = render(request, "errors/problem.html", {"error": problem}, status=problem.status)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # Django writes a refusal's path to the log
+        response["Referrer-Policy"] = "no-referrer"
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+
+class VerifyEmailView(LetterView):
+    """A button first: programs that follow every link in a letter confirm nothing."""
+
+    def get(self, request: HttpRequest, token: str) -> HttpResponse:
+        return render(request, "organizations/verify_email.html")
+
+    def post(self, request: HttpRequest, token: str) -> HttpResponse:
+        verify_email(token=token)
+        messages.success(request, _("Your e-mail address is confirmed."))
+        return redirect(settings.LOGIN_URL)
+
+
+class InvitationView(LetterView):
+    """What is offered, and for a new person the name and the password."""
+
+    def get(self, request: HttpRequest, token: str) -> HttpResponse:
+        return self._page(request, token, InvitationForm())
+
+    def post(self, request: HttpRequest, token: str) -> HttpResponse:
+        form = InvitationForm(request.POST)
+        try:
+            accept_invitation(token=token, **form.values())
+        except DomainError as problem:
+            form.add_error(None, problem.detail)
+            return self._page(request, token, form, status=422)
+        messages.success(request, _("You have joined. Sign in to begin."))
+        return redirect(settings.LOGIN_URL)
+
+    @staticmethod
+    def _page(request: HttpRequest, token: str, form: InvitationForm, status: int = 200) -> HttpResponse:
+        invitation = get_invitation(token=token)
+        is_known = bool(registered(emails=[invitation.email]))
+        context = {"invitation": invitation, "form": form, "is_known": is_known}
+        return render(request, "organizations/invitation.html", context, status=status)

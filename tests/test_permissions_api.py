@@ -57,18 +57,51 @@ class Way:
     """Says who it is for in another way than a credential (a signature, a token in the body)."""
 
 
+MEMBERS_AND_ROOT: Row = (401, 403, 200, 200, 200, 401, 401)
+RUNS_IT: Row = (401, 403, 403, 200, 200, 401, 401)
+NOBODYS_THING: Row = (401, 404, 404, 404, 404, 401, 401)
 TAG = {"name": "Paid"}
+OF_PROMPT = {"prompt_revid": "{prompt_revid}"}
+TOKEN = {"name": "ci", "lifetime": 1}
+NEW_USER = {"email": "ann@example.com", "name": "Ann", "password": "a long enough secret"}
 WAYS: dict[str, dict[str, Way]] = {
     "unknown": {method: Way(UNKNOWN) for method in ("get", "post", "put", "patch", "delete")},
     "description": {"get": Way(EVERYBODY)},
     "docs": {"get": Way(EVERYBODY)},
+    "auth_token": {"post": Way((500,) * 7, {"id": "x", "name": "x", "email": "x"}, public=True)},  # no key is shared
+    "account_tokens": {"get": Way(ANYBODY_SIGNED_IN), "post": Way(ANYBODY_SIGNED_IN, TOKEN)},
+    "account_token": {"delete": Way(NOBODYS_THING)},
+    "organization_tokens": {"get": Way(MEMBERS_AND_ROOT), "post": Way(MEMBERS_AND_ROOT, TOKEN)},
+    "organization_token": {"delete": Way((401, 403, 404, 404, 404, 401, 401))},
+    "token_organization": {"get": Way((401,) * 7, query={"token": "nonsense"})},
+    "organizations": {"get": Way(ANYBODY_SIGNED_IN), "post": Way(ANYBODY_SIGNED_IN, {"name": "A new one"})},
+    "organization": {"put": Way(RUNS_IT, {"name": "Renamed", "type": "team"}), "delete": Way(RUNS_IT)},
+    "users": {"get": Way(ANYBODY_SIGNED_IN), "post": Way(SYSTEM_ADMIN, NEW_USER)},
+    "user": {"put": Way(RUNS_IT, {"name": "Alicia"}), "delete": Way((401, 403, 403, 400, 400, 401, 401))},  # last admin
+    "email_verification_send": {"post": Way(RUNS_IT)},
+    "email_verification_register": {"post": Way(RUNS_IT)},
+    "email_verification": {"post": Way((400,) * 7, public=True)},
+    "invitations": {
+        "get": Way(ANYBODY_SIGNED_IN),
+        "post": Way(RUNS_IT, {"email": "ann@example.com", "organization_id": "{organization_id}", "role": "user"}),
+    },
+    "invitation": {"get": Way(UNKNOWN)},
+    "invitation_accept": {"post": Way(UNKNOWN, {"name": "Ann", "password": "a long enough secret"}, public=True)},
     "tags": {"get": Way(MEMBERS), "post": Way(MEMBERS, TAG)},
+    "llm_run_document": {"post": Way(MEMBERS, query=OF_PROMPT)},
+    "llm_result": {
+        "get": Way(MEMBERS, query=OF_PROMPT),
+        "put": Way(MEMBERS, {"updated_llm_result": {"number": "1", "total": 1}}, OF_PROMPT),
+        "delete": Way(MEMBERS, query=OF_PROMPT),
+    },
+    "llm_results_download": {"get": Way(MEMBERS)},
+    "llm_bulk_analyze": {"post": Way(MEMBERS, {"tag_id": "{tag_id}"})},
     "tag": {"get": Way(MEMBERS), "put": Way(MEMBERS, TAG), "delete": Way(members(400))},  # a document has it
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 ALL = {name.removeprefix("v0:"): kept for name, kept in routes(get_resolver().url_patterns) if name.startswith("v0:")}
 CASES = [(name, method) for name in ALL for method in METHODS]
-FIXED = {"rest": "nonsense"}
+FIXED = {"rest": "nonsense", "token": "nonsense", "token_id": "nonsense"}
 SOMEBODY = new_id().hex
 ASYNCHRONOUS = {
     name: issubclass(

@@ -4,9 +4,9 @@ from django.db.models import Q, QuerySet
 
 from core.errors import Forbidden, Invalid
 from core.ids import parse_id
-from organizations.errors import OrganizationNotFound, UserNotFound
-from organizations.models import Membership, Organization, User
-from organizations.selectors import is_admin_of, short_search
+from organizations.errors import UserNotFound
+from organizations.models import Membership, User
+from organizations.selectors import get_organization, is_admin_of, short_search
 
 
 def list_users(
@@ -47,9 +47,7 @@ def _visible_user(by: User, user_id: str) -> User:
 
 
 def _members_of(by: User, organization_id: str) -> QuerySet[Membership]:
-    pk = parse_id(organization_id, error=OrganizationNotFound)
-    if not Organization.objects.filter(pk=pk, deleted_at__isnull=True).exists():
-        raise OrganizationNotFound()
+    pk = get_organization(organization_id=organization_id).pk
     if not by.is_system_admin and not is_admin_of(user=by, organization_id=pk):
         raise Forbidden("Not authorized to view the users of this organization")
     return Membership.objects.filter(organization_id=pk).values("user_id")

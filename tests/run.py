@@ -1,4 +1,4 @@
-"""`python -m tests.run fast|slow|check|fix|bench`: what `make` calls, with PostgreSQL and Valkey of its own."""
+"""`python -m tests.run fast|slow|fuzz|check|fix|bench`: what `make` calls, with PostgreSQL and Valkey of its own."""
 
 import os
 import secrets
@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from docrouter.embedded import services
+from tests.notes import VARIABLE, read_notes
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA_DIR = ROOT / ".data" / "test"
 PYTHON = sys.executable
 LOUD = "!" * 100
 NO_TESTS = 5
+FUZZ_EXAMPLES = 5000
 OWN_TARGETS = {"startup", "screenshots"}  # in bench/, but no figure of speed
 
 Check = tuple[str, list[str], dict[str, str]]
@@ -62,6 +64,9 @@ class Report:
         self._env = env
         self._failed: list[str] = []
         self.notes: list[str] = []
+        self._said = Path(env["DATA_DIR"]) / "notes"
+        self._said.unlink(missing_ok=True)
+        self._env[VARIABLE] = str(self._said)
 
     def run(
         self, name: str, command: Sequence[str], extra: dict[str, str] | None = None, fine: Sequence[int] = (0,)
@@ -75,7 +80,7 @@ class Report:
             self._failed.append(name)
 
     def close(self) -> int:
-        for note in self.notes:
+        for note in [*self.notes, *read_notes(self._said)]:
             say(f"{LOUD}\n{note}\n{LOUD}")
         say(f"FAILED: {', '.join(self._failed)}" if self._failed else "All is well.")
         return 1 if self._failed else 0
@@ -102,7 +107,12 @@ def fast(report: Report) -> None:
 
 
 def slow(report: Report) -> None:
-    report.run("slow tests", pytest("-n", "2", "-m", "slow"))
+    report.run("slow tests", pytest("-n", "2", "--dist", "loadgroup", "-m", "slow"))
+    fuzz(report)
+
+
+def fuzz(report: Report) -> None:
+    report.run("fuzzing", pytest("-s", "tests/fuzz"), {"FUZZ_EXAMPLES": str(FUZZ_EXAMPLES)})
 
 
 def check(report: Report) -> None:
@@ -129,6 +139,7 @@ def screenshots(report: Report) -> None:
 JOBS: dict[str, Callable[[Report], None]] = {
     "fast": fast,
     "slow": slow,
+    "fuzz": fuzz,
     "check": check,
     "fix": fix,
     "bench": bench,

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -80,6 +81,7 @@ def report(scripts: Path, live: Live) -> dict[str, dict[str, Any]]:
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 0, done.stderr[-3000:] + live.site.log("web")
+    sys.stderr.write(done.stderr[-3000:])  # shown beside what fails
     answer: dict[str, dict[str, Any]] = json.loads(done.stdout)
     return answer
 

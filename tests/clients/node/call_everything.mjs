@@ -6,7 +6,7 @@ import { DocRouterAccount, DocRouterOrg } from "@docrouter/sdk";
 import { ACCOUNT } from "./account.mjs";
 import { ORGANIZATION } from "./organization.mjs";
 import { OUT_OF_SCOPE } from "./out_of_scope.mjs";
-import { makeWorld } from "./world.mjs";
+import { fill, makeWorld } from "./world.mjs";
 
 const given = JSON.parse(process.env.DOCROUTER_TEST);
 const account = new DocRouterAccount({ baseURL: given.url, accountToken: given.accountToken });
@@ -78,9 +78,12 @@ async function tryAll(client, kind, entries, world) {
 
 note(account);
 note(org);
-const world = await makeWorld({ account, org, given });
-const report = {
-  account: await tryAll(account, "account", ACCOUNT, world),
-  organization: await tryAll(org, "organization", ORGANIZATION, world),
-};
+const world = makeWorld({ account, org, given });
+const report = { account: await tryAll(account, "account", ACCOUNT, world) };
+try {
+  await fill(world);
+} catch (error) {
+  process.stderr.write(`the organization could not be filled: ${error.stack}\n`);
+}
+report.organization = await tryAll(org, "organization", ORGANIZATION, world);
 process.stdout.write(JSON.stringify(report));

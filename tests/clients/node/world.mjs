@@ -13,9 +13,24 @@ export function responseFormat(...names) {
   return { type: "json_schema", json_schema: { name: "invoice", schema, strict: true } };
 }
 
-export async function makeWorld({ account, org, given }) {
+export function makeWorld({ account, org, given }) {
   const world = { account, org, given, count: 0 };
   world.unique = (word) => `${word} ${(world.count += 1)}`;
+  world.upload = async (name, more = {}) => {
+    const made = await org.uploadDocuments({ documents: [{ name, content: given.pdf, ...more }] });
+    return made.documents[0].document_id;
+  };
+  world.settled = (documentId) => settled(org, documentId);
+  world.letter = (email, word) => letter(given.letters, email, word);
+  world.newUser = () => {
+    const email = `node${(world.count += 1)}@example.com`;
+    return account.createUser({ email, name: "Node", password: PASSWORD });
+  };
+  return world;
+}
+
+export async function fill(world) {
+  const { org } = world;
   world.tag = await org.createTag({ tag: { name: "Invoices of node", color: "#112233" } });
   world.schema = await org.createSchema({
     name: "Invoice of node",
@@ -31,19 +46,8 @@ export async function makeWorld({ account, org, given }) {
       model: "gpt-4o-mini",
     },
   });
-  world.upload = async (name, more = {}) => {
-    const made = await org.uploadDocuments({ documents: [{ name, content: given.pdf, ...more }] });
-    return made.documents[0].document_id;
-  };
-  world.settled = (documentId) => settled(org, documentId);
-  world.letter = (email, word) => letter(given.letters, email, word);
-  world.newUser = () => {
-    const email = `node${(world.count += 1)}@example.com`;
-    return account.createUser({ email, name: "Node", password: PASSWORD });
-  };
   world.documentId = await world.upload("node.pdf", { tag_ids: [world.tag.id], metadata: { origin: "node" } });
   await world.settled(world.documentId);
-  return world;
 }
 
 async function settled(org, documentId) {

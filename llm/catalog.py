@@ -46,6 +46,37 @@ def default_extraction_model() -> str:
     return cheap if state and state.key and _is_usable(cheap) else chat
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A model beside its provider, with what the registry knows of it."""
+
+    name: str
+    provider: providers.ProviderState
+    entry: registry.Entry
+
+
+def list_models(
+    *,
+    provider_name: str | None = None,
+    provider_enabled: bool | None = None,
+    llm_enabled: bool = True,
+    chat_agent_only: bool = False,
+) -> list[Listing]:
+    """Enabled models, or all that could be. Without `provider_enabled`: enabled ones of providers that are enabled.
+
+    `provider_name` is litellm's.
+    """
+    wanted = provider_enabled if provider_enabled is not None or not llm_enabled else True
+    out = []
+    for state in providers.states():
+        if provider_name not in (None, state.litellm_provider) or wanted not in (None, state.enabled):
+            continue
+        names = state.models_enabled if llm_enabled else state.models_available
+        names = state.models_chat_agent if chat_agent_only else names
+        out += [Listing(name, state, registry.described(name)) for name in names]
+    return out
+
+
 def offline_is_default() -> bool:
     """Whether people chat with the rules engine unless they choose: the pages tell them so."""
     return default_chat_model() == OFFLINE_MODEL

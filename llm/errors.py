@@ -67,11 +67,13 @@ class ModelOutOfCredit(ModelError):
 
 class ModelContextTooLong(ModelError):
     code = "model_context_too_long"
+    status = 400
     detail = "The conversation and the document are too long for this model."
 
 
 class ModelRequestRefused(ModelError):
     code = "model_request_refused"
+    status = 400
     detail = "The model provider did not accept the request."
 
 

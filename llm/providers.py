@@ -71,6 +71,9 @@ class ProviderState:
         return self.enabled and not names.isdisjoint(self.models_enabled)
 
 
+_BUILT_IN = ProviderState(BUILT_IN.name, BUILT_IN.display_name, BUILT_IN.name, True, BUILT_IN.chats, BUILT_IN.chats)
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """Rows as they were read. Units: seconds of the monotonic clock."""
@@ -85,15 +88,22 @@ _kept: _Kept | None = None
 _reading = threading.Lock()
 
 
-def states() -> list[ProviderState]:
-    """Every provider that there is, the built-in one last."""
+def states(*, fresh: bool = False) -> list[ProviderState]:
+    """Every provider that there is: known ones, those that only CHAT_MODELS brings in, the built-in one last.
+
+    `fresh` reads the rows whatever is kept, for whoever changes them.
+    """
+    if fresh:
+        forget()
     rows = _rows()
-    built_in = ProviderState(BUILT_IN.name, BUILT_IN.display_name, BUILT_IN.name, True, BUILT_IN.chats, BUILT_IN.chats)
-    return [rows.get(name) or environment_state(seed) for name, seed in SEEDS.items()] + [built_in]
+    known = [rows.get(name) or environment_state(seed) for name, seed in SEEDS.items()]
+    others = dict.fromkeys(registry.provider_of(name) for name in conf.listed_models())
+    others = {name: None for name in others if name not in SEEDS and name != BUILT_IN.name}
+    return [*known, *(environment_state(Seed(name, name)) for name in others), _BUILT_IN]
 
 
 def state_of(litellm_provider: str) -> ProviderState | None:
-    """The provider by litellm's name; None for one that only CHAT_MODELS brings in."""
+    """The provider by litellm's name, if there is such a one."""
     if litellm_provider in SEEDS:
         return _rows().get(litellm_provider) or environment_state(SEEDS[litellm_provider])
     return next((state for state in states() if state.litellm_provider == litellm_provider), None)

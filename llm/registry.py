@@ -67,6 +67,11 @@ def find(name: str) -> Entry | None:
     return entry if entry and entry.provider == provider else None
 
 
+def described(name: str) -> Entry:
+    """What is known of a model; a nameless nothing of figures for one that only this installation knows."""
+    return find(name) or Entry(name, provider_of(name), False, True, False, False, 0, 0, 0.0, 0.0, 0.0, 0)
+
+
 def provider_of(name: str) -> str:
     """Which provider serves a model: as the registry says, else what stands in front of the name, else OpenAI."""
     if name.startswith(f"{OFFLINE_PROVIDER}/"):

@@ -1,5 +1,6 @@
 """A step as OpenAI's /v1/chat/completions says it, streamed or whole."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from tests.fakes.steps import Call, Fault, Step, pieces
 
 PATHS = ("/v1/chat/completions", "/chat/completions")
+EMBEDDING_PATHS = ("/v1/embeddings", "/embeddings")
 
 
 def wants_structure(body: Mapping[str, Any]) -> bool:
@@ -67,6 +69,19 @@ def whole(step: Step, body: Mapping[str, Any]) -> dict[str, Any]:
     if step.fault and step.fault.kind == "empty_choices":
         choices = []
     return {**_head(body), "object": "chat.completion", "choices": choices, "usage": _usage(step.usage or (0, 0))}
+
+
+def embedding(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A vector of eight numbers for each text, the same for the same text."""
+    texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+    vectors = [[round(byte / 255, 3) for byte in hashlib.sha256(text.encode()).digest()[:8]] for text in texts]
+    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+    return {
+        "object": "list",
+        "data": data,
+        "model": body.get("model", ""),
+        "usage": {"prompt_tokens": 5, "total_tokens": 5},
+    }
 
 
 def _call_deltas(step: Step) -> list[list[dict[str, Any]]]:

@@ -45,6 +45,7 @@ class FakeProvider:
     def __init__(self, steps: Iterable[Step] = (), *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.received: list[Received] = []
         self.problems: list[str] = []
+        self.embedding_fault: Fault | None = None
         self._host, self._port = host, port
         self._plain: deque[Step] = deque()
         self._structured: deque[Step] = deque()
@@ -153,6 +154,8 @@ class FakeProvider:
                 await writer.wait_closed()
 
     async def _answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        if request.path in openai_wire.EMBEDDING_PATHS:
+            return await self._embed(request, writer)
         wire = next((wire for wire in (openai_wire, anthropic_wire) if request.path in wire.PATHS), None)
         if wire is None:
             self.problems.append(f"unexpected path {request.path}")
@@ -172,6 +175,12 @@ class FakeProvider:
         if not body.get("stream"):
             return await _send_json(writer, 200, wire.whole(step, body))
         return await self._stream(step, wire.frames(step, body), request, reader, writer)
+
+    async def _embed(self, request: Received, writer: asyncio.StreamWriter) -> bool:
+        """Needs no step: any text has a vector, unless `embedding_fault` says otherwise."""
+        if self.embedding_fault:
+            return await _send_json(writer, self.embedding_fault.status, openai_wire.error_body(self.embedding_fault))
+        return await _send_json(writer, 200, openai_wire.embedding(request.json))
 
     def _next_step(self, wire: ModuleType, body: Any, request: Received) -> Step | None:
         structured = wire.wants_structure(body)

@@ -1,0 +1,34 @@
+"""Texts into vectors, by litellm. Only for models that an administrator's provider offers for it."""
+
+import asyncio
+from dataclasses import dataclass
+
+from llm import conf, connections, providers, registry, runtime
+from llm.assembling import read_usage
+from llm.errors import ModelReplyMalformed
+from llm.failures import translate
+from llm.requests import access
+from llm.types import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    vector: tuple[float, ...]
+    usage: Usage
+
+
+async def embed(*, model: str, text: str) -> Embedding:
+    """The vector of one text. Raises: ModelError."""
+    litellm = await runtime.litellm()
+    await providers.freshen()
+    options = access(model) | await connections.options(litellm, registry.provider_of(model))
+    options.pop("client", None)  # made for answers that stream
+    try:
+        async with asyncio.timeout(conf.timeouts().first):
+            answer = await litellm.aembedding(model=model, input=[text], max_retries=0, **options)
+        vector = tuple(float(part) for part in answer.data[0]["embedding"])
+    except (LookupError, TypeError, ValueError) as problem:
+        raise ModelReplyMalformed from problem
+    except Exception as problem:  # litellm and what lies below raise whatever they like
+        raise translate(problem, begun=False, partial=None) from problem
+    return Embedding(vector, read_usage(answer.usage))

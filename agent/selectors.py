@@ -296,6 +296,8 @@ def turn_events(*, actor: Actor, turn_id: object, document_id: object, after: in
     turn = get_turn(actor=actor, turn_id=row_id, document_id=document_id)
     newest = max(turn.event_seq, kept)
     reaches_back = rest[0].seq == after + 1 if rest else after in (kept or newest, newest)
+    if not rest and after == 0 and turn.status != Turn.Status.RUNNING:
+        reaches_back = False  # who knows nothing yet hears how it stands, even when nothing was ever told
     is_whole = kept >= turn.event_seq or not _is_settled(turn)
     if after <= newest and reaches_back and (is_whole or after == newest):
         seq = rest[-1].seq if rest else after

@@ -135,8 +135,8 @@ def executed_rounds(turn: Turn) -> list[Json] | None:
     for message in rounds_of(turn):
         calls = [row for row in calls_of(turn) if row.message_id == message.pk and row.result is not None]
         if calls:
-            shown = [show_call(shown(row)) for row in calls]
-            found.append({"thinking": message.thinking or None, "tool_calls": shown})
+            ran = [show_call(shown(row)) for row in calls]
+            found.append({"thinking": message.thinking or None, "tool_calls": ran})
     return found or None
 
 

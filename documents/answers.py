@@ -4,10 +4,11 @@ import json
 import math
 from typing import Any, NoReturn
 
-from documents.errors import ExtractionFailed
+from documents.errors import ExtractionFailed, FieldInvalid
 
 MAX_DEPTH = 20
 MAX_INTEGER_BITS = 1024
+MAX_VALUES = 10_000
 _TRIES = 20
 _UNSTORABLE = {0: None} | dict.fromkeys(range(0xD800, 0xE000))
 
@@ -30,6 +31,23 @@ def parse_object(text: str) -> dict[str, Any]:
         except (ValueError, RecursionError) as problem:
             raise ExtractionFailed() from problem
     raise ExtractionFailed()
+
+
+def sound_values(data: dict[str, Any]) -> dict[str, Any]:
+    """The same for data that a program sends. Raises: FieldInvalid."""
+    try:
+        sound = {_plain(key): _sound(value, 2) for key, value in data.items()}
+    except (ValueError, RecursionError) as problem:
+        raise FieldInvalid("This result is too deep, or has a number that is too large.") from problem
+    if _count(sound) > MAX_VALUES:
+        raise FieldInvalid(f"A result has at most {MAX_VALUES:,} values.")
+    return sound
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, dict | list):
+        return 1 + sum(_count(part) for part in (value.values() if isinstance(value, dict) else value))
+    return 1
 
 
 def _sound(value: Any, depth: int) -> Any:

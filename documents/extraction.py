@@ -183,6 +183,18 @@ def claim_extraction(*, actor: Actor | None, run_id: uuid.UUID) -> int | None:
     return run.epoch
 
 
+@transaction.atomic
+def take_over(*, actor: Actor, document_id: object, prompt_revid: str | None) -> tuple[uuid.UUID, int] | None:
+    """Claim the run of this prompt that waits for a worker, for somebody who waits here. Returns: run and epoch."""
+    document = get_document(actor=actor, document_id=document_id)
+    prompt = prompt_to_run(actor=actor, prompt_revid=prompt_revid)
+    waiting = Run.objects.filter(
+        document=document, kind=Run.Kind.EXTRACT, phase=Run.Phase.QUEUED, prompt_revision=prompt.revision
+    ).first()
+    epoch = claim_extraction(actor=actor, run_id=waiting.pk) if waiting is not None else None
+    return (waiting.pk, epoch) if waiting is not None and epoch is not None else None
+
+
 async def perform_extraction(*, actor: Actor, run_id: uuid.UUID, epoch: int = 1) -> Extraction:
     """Ask the model and store its answer. However it ends, the run ends with it.
 

@@ -2,22 +2,31 @@
 
 import json
 import uuid
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from core.ids import parse_id
+from documents.answers import sound_values
 from documents.errors import ExtractionNotFound, ExtractionStale, FieldInvalid
 from documents.events import append_event
 from documents.grounding import ground
 from documents.models import Document, Extraction, ExtractionEdit
 from documents.selectors import document_content, get_document
 from organizations.actor import Actor
+from organizations.gate import owned
 from organizations.services import record
 from prompts_app.default import DEFAULT_PROMPT_ID, DEFAULT_RESPONSE_FORMAT
+from prompts_app.models import PromptRevision
 from schemas_app.validation import validate_data
+
+MOST_EDITS = 500
+"""A correction that changes more values than this is kept as one edit for each name on the top."""
+_LONGEST_PATH = 500
 
 CURRENT = Q(superseded_by__isnull=True, withdrawn_at__isnull=True)
 """Which results stand now; the others are history."""
@@ -69,6 +78,61 @@ def current_result(
     if found is None:
         raise ExtractionNotFound()
     return found
+
+
+def find_result(
+    *,
+    actor: Actor,
+    document_id: object,
+    prompt_revid: str | None = None,
+    prompt_id: str | None = None,
+    any_version: bool = False,
+) -> Extraction:
+    """The newest result of exactly this prompt revision, also one that a later version has replaced since.
+
+    With `any_version`, or by the prompt alone, the highest version that has a result is good too; some clients send
+    a prompt's id as `prompt_revid`.
+    Raises: DocumentNotFound, ExtractionNotFound.
+    """
+    document = get_document(actor=actor, document_id=document_id)
+    rows = _standing(actor, document)
+    if DEFAULT_PROMPT_ID in (prompt_revid, prompt_id):
+        found = rows.filter(prompt_revision__isnull=True).first()
+    elif prompt_revid:
+        revision_id = parse_id(prompt_revid, error=ExtractionNotFound)
+        found = rows.filter(prompt_revision_id=revision_id).first()
+        if found is None:
+            wanted = Q(prompt_revision__prompt_id=revision_id)
+            if any_version:
+                same = owned(PromptRevision, actor).filter(pk=revision_id).values("prompt_id")
+                wanted |= Q(prompt_revision__prompt_id__in=same)
+            of_prompt = rows.filter(wanted)
+            found = of_prompt.order_by("-prompt_revision__version", "-created_at", "-id").first()
+    else:
+        of_prompt = rows.filter(prompt_revision__prompt_id=parse_id(prompt_id, error=ExtractionNotFound))
+        found = of_prompt.order_by("-prompt_revision__version", "-created_at", "-id").first()
+    if found is None:
+        raise ExtractionNotFound()
+    return found
+
+
+def newest_results(*, actor: Actor, document_id: object) -> list[Extraction]:
+    """The newest result of each prompt revision that was run on a document, oldest first.
+
+    Raises: DocumentNotFound.
+    """
+    document = get_document(actor=actor, document_id=document_id)
+    newest: dict[uuid.UUID | None, Extraction] = {}
+    for row in _standing(actor, document):
+        newest.setdefault(row.prompt_revision_id, row)
+    return list(newest.values())[::-1]
+
+
+def _standing(actor: Actor, document: Document) -> QuerySet[Extraction]:
+    """What was not taken back or deleted, newest first."""
+    rows = owned(Extraction, actor).filter(document=document, withdrawn_at__isnull=True)
+    related = ("prompt_revision__prompt", "prompt_revision__schema_revision__schema")
+    return rows.select_related(*related).order_by("-created_at", "-id")
 
 
 def _by_prompt(rows: QuerySet[Extraction], prompt_revid: str | None, *, any_version: bool) -> Extraction | None:
@@ -141,15 +205,63 @@ def update_field(
     _refuse_new_errors(response_format_of(found), before, data, path)
     if previous == value and type(previous) is type(value):
         return result
-    _save_edit(actor, result, data, path, previous, value)
+    _save_edits(actor, result, data, [(path, previous, value)], verified=False)
     return get_result(actor=actor, document_id=document_id, extraction_id=result.id)
 
 
-def _save_edit(actor: Actor, result: Extraction, data: Any, path: str, previous: Any, value: Any) -> None:
+@transaction.atomic
+def replace_values(
+    *, actor: Actor, document_id: object, prompt_revid: str, values: dict[str, Any], verified: bool
+) -> Extraction:
+    """Take a whole result as it was corrected elsewhere; every value that differs becomes an edit of its own.
+
+    The names on the top must be those of the model's answer. What breaks the schema is kept, and said beside it.
+    Raises: DocumentNotFound, ExtractionNotFound, FieldInvalid.
+    """
+    found = find_result(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+    result = lock_result(found.id)
+    original, updated = list(result.llm_result), list(values)
+    if set(original) != set(updated):
+        raise FieldInvalid(
+            "Updated result signature does not match original. "
+            f"Original keys: {original}, Updated keys: {str(updated[:200])[:5000]}"
+        )
+    data = sound_values({name: values[name] for name in original})
+    edits = list(islice(differences(result.updated_llm_result, data), MOST_EDITS + 1))
+    if len(edits) > MOST_EDITS:
+        before = result.updated_llm_result
+        edits = [(name, before.get(name), data[name]) for name in data if not _same(before.get(name), data[name])]
+    _save_edits(actor, result, data, edits, verified=verified)
+    return find_result(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two values differ: path ("lines.0.total"), from, to. Lists of another length differ as a whole."""
+    steps: Sequence[Any] | None = None
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        steps = list(after)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        steps = range(len(after))
+    if steps is None or len(path) > _LONGEST_PATH - 100:
+        if not _same(before, after):
+            yield path, before, after
+        return
+    for step in steps:
+        yield from differences(before[step], after[step], f"{path}.{step}" if path else str(step))
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Equal as JSON: true is not 1, and 1 is not 1.0."""
+    return json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
+
+
+def _save_edits(
+    actor: Actor, result: Extraction, data: Any, edits: Sequence[tuple[str, Any, Any]], *, verified: bool
+) -> None:
     content = document_content(actor=actor, document_id=result.document_id)
     result.updated_llm_result = data
     result.is_edited = True
-    result.is_verified = False
+    result.is_verified = verified
     result.edit_version += 1
     result.grounding = {key: place.as_json() for key, place in ground(data=data, pages=content.pages).items()}
     response_format = response_format_of(result)
@@ -165,22 +277,26 @@ def _save_edit(actor: Actor, result: Extraction, data: Any, path: str, previous:
             "updated_at",
         ]
     )
-    ExtractionEdit.objects.create(
-        organization_id=actor.organization_id,
-        extraction=result,
-        user_id=actor.user_id,
-        actor_name=actor.name,
-        via=actor.via,
-        path=path[:500],
-        value_from=previous,
-        value_to=value,
+    ExtractionEdit.objects.bulk_create(
+        ExtractionEdit(
+            organization_id=actor.organization_id,
+            extraction=result,
+            user_id=actor.user_id,
+            actor_name=actor.name,
+            via=actor.via,
+            path=path[:_LONGEST_PATH],
+            value_from=before,
+            value_to=after,
+        )
+        for path, before, after in edits
     )
-    record(actor=actor, action="extraction.edited", target=("extraction", result.id), data={"path": path[:200]})
+    about: dict[str, Any] = {"path": edits[0][0][:200]} if len(edits) == 1 else {"edits": len(edits)}
+    record(actor=actor, action="extraction.edited", target=("extraction", result.id), data=about)
     append_event(
         document_id=result.document_id,
         type="extraction.edited",
         actor=actor,
-        data={"extraction_id": result.id.hex, "path": path[:200], "edit_version": result.edit_version},
+        data={"extraction_id": result.id.hex, "edit_version": result.edit_version, **about},
     )
 
 

@@ -3,10 +3,10 @@
 from django.db import transaction
 from django.utils import timezone
 
-from documents.errors import WithdrawalRefused
+from documents.errors import ExtractionNotFound, WithdrawalRefused
 from documents.events import append_event
 from documents.models import Extraction
-from documents.results import get_result, lock_result, lock_results_like, results_like
+from documents.results import find_result, get_result, lock_result, lock_results_like, results_like
 from documents.states import refresh_state
 from organizations.actor import Actor
 from organizations.services import record
@@ -35,6 +35,30 @@ def withdraw_result(*, actor: Actor, document_id: object, extraction_id: object)
     data = {"extraction_id": result.pk.hex, "current": before.pk.hex if before else None}
     append_event(document_id=result.document_id, type="extraction.withdrawn", actor=actor, data=data)
     return before
+
+
+@transaction.atomic
+def delete_results(*, actor: Actor, document_id: object, prompt_revid: str) -> int:
+    """Take back every result of a prompt revision on a document, edited and verified ones too.
+
+    Rows and edits stay where nothing shows them. A result of another version of the prompt stands again.
+    Returns: how many. Raises: DocumentNotFound, ExtractionNotFound.
+    """
+    found = find_result(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+    lock_results_like(found)
+    standing = results_like(found).filter(withdrawn_at__isnull=True)
+    gone = standing.filter(prompt_revision_id=found.prompt_revision_id).update(withdrawn_at=timezone.now())
+    if not gone:
+        raise ExtractionNotFound
+    before = standing.order_by("-created_at", "-id").first()
+    if before is not None and before.superseded_by_id is not None:
+        before.superseded_by = None
+        before.save(update_fields=["superseded_by", "updated_at"])
+    refresh_state(document_id=found.document_id)
+    record(actor=actor, action="extraction.deleted", target=("extraction", found.pk), data={"results": gone})
+    data = {"extraction_id": found.pk.hex, "current": before.pk.hex if before else None}
+    append_event(document_id=found.document_id, type="extraction.withdrawn", actor=actor, data=data)
+    return gone
 
 
 def _refuse_what_moved_on(result: Extraction) -> None:

@@ -147,7 +147,8 @@ def is_admin_of(*, user: User, organization_id: uuid.UUID) -> bool:
 
 def list_tokens(*, user: User, organization_id: uuid.UUID | None = None) -> QuerySet[AccessToken]:
     """The user's own tokens for the organization, or (None) for the account; newest first."""
-    return AccessToken.objects.filter(user=user, organization_id=organization_id).order_by("-created_at", "-id")
+    rows = AccessToken.objects.filter(user=user).order_by("-created_at", "-id")
+    return rows.filter(organization_id=organization_id) if organization_id else rows.filter(organization__isnull=True)
 
 
 def list_organizations(

@@ -35,7 +35,7 @@ from organizations.errors import (
 )
 from organizations.models import AccessToken, ApiSession, AuditEntry, Membership, Organization, User
 from organizations.news import tell_membership_changed
-from organizations.selectors import is_admin_of, token_digest
+from organizations.selectors import is_admin_of, list_tokens, token_digest
 from organizations.signing import sign_session
 
 MAX_ORGANIZATIONS = 10_000
@@ -247,8 +247,11 @@ def create_token(
 @transaction.atomic
 def delete_token(*, user: User, token_id: object, organization_id: uuid.UUID | None = None) -> None:
     """End one of the user's own tokens: an account-level one, or one for the organization. Raises: TokenNotFound."""
-    rows = AccessToken.objects.filter(user=user, organization_id=organization_id)
-    ended, _ = rows.filter(pk=parse_id(token_id, error=TokenNotFound)).delete()
+    ended, _ = (
+        list_tokens(user=user, organization_id=organization_id)
+        .filter(pk=parse_id(token_id, error=TokenNotFound))
+        .delete()
+    )
     if not ended:
         raise TokenNotFound()
 

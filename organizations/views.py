@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views import View
@@ -81,6 +81,10 @@ class LetterView(View):
         response["Referrer-Policy"] = "no-referrer"
         response["Cache-Control"] = "private, no-store"
         return response
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Without the line that the framework writes."""
+        return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
 
 
 class VerifyEmailView(LetterView):

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from rest_framework.request import Request
 
@@ -39,7 +38,7 @@ class OrganizationsView(AccountView):
     document of a new organization costs nothing.
     """
 
-    default_prompt_is_free: ClassVar[Callable[[], bool]] = staticmethod(_never)
+    default_prompt_is_free: Callable[[], bool] = staticmethod(_never)
 
     @operation(
         "list_organizations",

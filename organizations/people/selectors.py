@@ -1,5 +1,7 @@
 """Reading people: whom somebody may see of all users."""
 
+import uuid
+
 from django.db.models import Q, QuerySet
 
 from core.errors import Forbidden, Invalid
@@ -46,16 +48,16 @@ def _visible_user(by: User, user_id: str) -> User:
     raise Forbidden("Not authorized to view this user")
 
 
-def _members_of(by: User, organization_id: str) -> QuerySet[Membership]:
+def _members_of(by: User, organization_id: str) -> QuerySet[Membership, uuid.UUID]:
     pk = get_organization(organization_id=organization_id).pk
     if not by.is_system_admin and not is_admin_of(user=by, organization_id=pk):
         raise Forbidden("Not authorized to view the users of this organization")
-    return Membership.objects.filter(organization_id=pk).values("user_id")
+    return Membership.objects.filter(organization_id=pk).values_list("user_id", flat=True)
 
 
-def _administered_people(by: User) -> QuerySet[Membership]:
+def _administered_people(by: User) -> QuerySet[Membership, uuid.UUID]:
     """The users of every organization that `by` administers."""
     mine = Membership.objects.filter(user=by, role=Membership.Role.ADMIN, organization__deleted_at__isnull=True).values(
         "organization_id"
     )
-    return Membership.objects.filter(organization_id__in=mine).values("user_id")
+    return Membership.objects.filter(organization_id__in=mine).values_list("user_id", flat=True)

@@ -10,6 +10,7 @@ that nothing was tuned on are made and scored. For each kind and layout it print
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping
@@ -19,7 +20,10 @@ from typing import Any
 from bench.accuracy.reading import Case, read_folder
 from bench.accuracy.report import Miss, write_report
 from bench.accuracy.scoring import Score, at, leaves, same, schema_of, score_places, stands_on_page
+from bench.papers.__main__ import make_folder
 from llm.offline.engine import reply
+
+PAPERS = 60
 
 HEAD = f"{'':34}{'(a) given':>16}{'(b) own':>16}{'(c) invented':>14}{'(d) located':>16}{'wrong':>7}{'s/page':>8}"
 
@@ -74,6 +78,12 @@ def line(name: str, score: Score) -> str:
     )
 
 
+def made_papers(folder: Path) -> Path:
+    """Papers that nothing was developed on: odd seeds."""
+    make_folder(folder, range(1, 2 * PAPERS, 2))
+    return folder
+
+
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     arguments.add_argument("folder", nargs="?", type=Path)
@@ -82,13 +92,11 @@ def main() -> int:
     arguments.add_argument("--only", default="")
     arguments.add_argument("--quiet", action="store_true", help="only the totals")
     chosen = arguments.parse_args()
-    if chosen.folder is None:
-        sys.stdout.write("Name a folder with an index.json.\n")
-        return 0
+    folder = chosen.folder or made_papers(Path(tempfile.mkdtemp(prefix="docrouter-papers-")))
     groups: dict[str, Score] = defaultdict(Score)
     reported: list[tuple[Case, Score, list[Miss]]] = []
     sys.stdout.write(HEAD + "\n")
-    for case in read_folder(chosen.folder, cache=chosen.cache, only=chosen.only):
+    for case in read_folder(folder, cache=chosen.cache, only=chosen.only):
         score, misses = judge(case)
         for group in (f"kind {case.kind}", f"layout {case.layout}", f"language {case.language}", "all"):
             groups[group].add(score)

@@ -20,14 +20,14 @@ from organizations.gate import get_owned, owned
 from tags_app.selectors import get_tags
 
 MAX_EVENTS = 1000
-COUNT_LIMIT = 5000
+COUNT_LIMIT = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
     """One page of a list, and how many documents there are in all.
 
-    `total_count` is exact without a search or filter, and up to 5,000 matches with one. Beyond, it is at least 5,000
+    `total_count` is exact without a search or filter, and up to 2,000 matches with one. Beyond, it is at least 2,000
     and always more than what was skipped and shown while there is more: whoever pages by it sees every document.
     """
 

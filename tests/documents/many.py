@@ -2,14 +2,14 @@
 
 import uuid
 
-from django.db import connection
+from django.db import connection, transaction
 
 from organizations.models import Organization
 from tags_app.models import Tag
 
 TAGS = 30
 RARE = "Zugspitze"
-"""A word that is in the names of one document in 5,000."""
+"""A word that is in the names of 20 documents, however many there are."""
 
 _IDS = """
 CREATE TEMPORARY TABLE many ON COMMIT DROP AS
@@ -22,17 +22,17 @@ FROM (SELECT n, timestamptz '2026-01-01' + n * interval '90 seconds' AS moment
 """
 _DOCUMENTS = """
 INSERT INTO documents_document (id, created_at, updated_at, deleted_at, organization_id, name, uploaded_by_name,
-  metadata, state, phase)
+  metadata, state, phase, current_version_id)
 SELECT document_id, moment, moment, CASE WHEN n %% 40 = 7 THEN moment END, %(organization)s,
   (ARRAY['Invoice', 'invoice', 'Receipt', 'Contract', 'Delivery note', 'Statement', 'Offer'])[1 + n %% 7] || ' '
     || (ARRAY['Contoso', 'Fabrikam', 'Northwind', 'Adventure Works', 'Müller', 'Litware'])[1 + n %% 6] || ' '
-    || CASE WHEN n %% 5000 = 1234 THEN %(rare)s || ' ' ELSE '' END || lpad(n::text, 6, '0') || '.pdf',
+    || CASE WHEN n %% %(period)s = 9 THEN %(rare)s || ' ' ELSE '' END || lpad(n::text, 6, '0') || '.pdf',
   (ARRAY['Ada', 'Bob', 'Carla', 'Dieter', 'Eve', 'mail import', 'Scanner 3'])[1 + (n / 3) %% 7],
   CASE n %% 4 WHEN 0 THEN jsonb_build_object('kind', 'invoice', 'case', 'C-' || n / 20)
     WHEN 1 THEN '{"kind": "letter"}'::jsonb ELSE '{}'::jsonb END,
   (ARRAY['llm_completed', 'llm_completed', 'llm_completed', 'ocr_completed', 'ocr_completed', 'ocr_failed',
          'llm_failed', 'uploaded'])[1 + (n / 2) %% 8],
-  'complete'
+  'complete', version_id
 FROM many
 """
 _VERSIONS = """
@@ -42,23 +42,21 @@ SELECT version_id, moment, 1, 'file.pdf', 'none/' || n, 'none/' || n, repeat(cha
   '[]', document_id, %(organization)s
 FROM many
 """
-_CURRENT = """
-UPDATE documents_document AS document SET current_version_id = version_id FROM many WHERE document_id = document.id
-"""
 _TAGGED = """
 INSERT INTO documents_document_tags (document_id, tag_id)
 SELECT document_id, (%(tags)s::uuid[])[position]
 FROM many, LATERAL (VALUES
   (CASE WHEN n %% 3 = 0 THEN 1 + (n / 3) %% 5 END), (CASE WHEN n %% 6 = 0 THEN 6 + (n / 6) %% 23 END),
-  (CASE WHEN n %% 5000 = 600 THEN 30 END)) AS chosen(position)
+  (CASE WHEN n %% %(period)s = 11 THEN 30 END)) AS chosen(position)
 WHERE position IS NOT NULL
 """
 
 
+@transaction.atomic
 def fill(organization: Organization, count: int) -> list[Tag]:
     """Make `count` documents, one in 40 of them in the trash, a third of them tagged.
 
-    Of the 30 tags that are returned, the first five are on 1/15 each, the next on 1/138 each, the last on 1/5,000.
+    Of the 30 tags that are returned, the first five are on 1/15 each, the next on 1/138 each, the last on 20 documents.
     """
     tags = Tag.objects.bulk_create(Tag(organization=organization, name=f"tag {n:02}") for n in range(TAGS))
     values = {
@@ -66,10 +64,11 @@ def fill(organization: Organization, count: int) -> list[Tag]:
         "count": count,
         "organization": organization.pk,
         "rare": RARE,
+        "period": max(count // 20, 1),
         "tags": [tag.pk for tag in tags],
     }
     with connection.cursor() as cursor:
-        for statement in (_IDS, _DOCUMENTS, _VERSIONS, _CURRENT, _TAGGED):
+        for statement in (_IDS, _DOCUMENTS, _VERSIONS, _TAGGED):
             cursor.execute(statement, values)
         cursor.execute("DROP TABLE many")
     return tags

@@ -227,7 +227,7 @@ def test_an_answer_comes_even_when_the_stream_is_away(api: Api, chat: str, monke
 
     async def away(*_: Any, **__: Any) -> Any:
         raise OSError("no stream")
-        yield  # an asynchronous generator
+        yield  # type: ignore[unreachable]  # makes it an asynchronous generator
 
     monkeypatch.setattr(waiting, "watch", away)
     assert api.post(chat, question())["text"] == "From the rows"

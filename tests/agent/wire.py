@@ -56,13 +56,13 @@ def stream(api: Api, method: str, path: str, body: Any = None, *, parts: int = 1
 async def _stream(api: Api, method: str, path: str, body: Any, parts: int, headers: dict[str, str]) -> Told:
     sent = {"Authorization": f"Bearer {api.token}", **{name.replace("_", "-"): text for name, text in headers.items()}}
     data = json.dumps(body).encode() if body is not None else b""
-    answer = await AsyncClient().generic(
+    answer: Any = await AsyncClient().generic(
         method.upper(), f"{api.base}/{path}", data, content_type="application/json", headers=sent
     )
     assert answer.status_code == 200, answer.content
     text = ""
     content: AsyncIterator[bytes] = answer.streaming_content
-    async with aclosing(aiter(content)) as pieces:  # type: ignore[type-var]  # Django's is a generator
+    async with aclosing(aiter(content)) as pieces:
         async for piece in pieces:
             text += piece.decode()
             parts -= 1

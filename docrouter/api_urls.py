@@ -30,6 +30,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_ORGANIZATION, include("llm.api.urls")),
     path(_ORGANIZATION, include("tags_app.api.urls")),
     path(_ORGANIZATION, include("documents.api.tag_urls")),
+    path(_ORGANIZATION, include("documents.api.urls")),
     path(_ORGANIZATION, include("documents.api.result_urls")),
     path(_ORGANIZATION, include("agent.api.urls")),
     path("v0/<path:rest>", UnknownView.as_view(), name="unknown"),

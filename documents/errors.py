@@ -143,3 +143,37 @@ class WithdrawalRefused(Conflict):
 class FieldInvalid(Invalid):
     code = "field_invalid"
     detail = "This value does not fit the field."
+
+
+class FileMissing(NotFound):
+    """The row is there, its bytes are not: somebody removed them from the storage."""
+
+    code = "file_missing"
+    detail = "The stored file of this document is missing."
+
+
+class PdfNotReady(NotFound):
+    code = "pdf_not_ready"
+    detail = "The PDF of this document is not made yet."
+
+
+class ReadingNotFound(NotFound):
+    """The document was not read to its end, or not yet."""
+
+    code = "ocr_not_found"
+    detail = "OCR data not found"
+
+
+class ReadingNotOffered(NotFound):
+    code = "ocr_not_supported"
+    detail = "OCR not supported for this document extension"
+
+
+class TableNotFound(NotFound):
+    code = "table_not_found"
+    detail = "No such table was found in this document."
+
+
+class ContentInvalid(Invalid):
+    code = "invalid_content"
+    detail = "Invalid base64 content"

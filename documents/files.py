@@ -11,6 +11,7 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 
 from core.ids import show_id
+from documents.errors import FileMissing
 from documents.models import DocumentVersion
 
 _CHUNK = 1 << 20
@@ -50,24 +51,39 @@ def discard(key: str) -> None:
 
 
 def open_key(key: str) -> BinaryIO:
-    """Open stored bytes for reading."""
-    return cast("BinaryIO", default_storage.open(key, "rb"))
+    """Open stored bytes for reading. Raises: FileMissing."""
+    try:
+        return cast("BinaryIO", default_storage.open(key, "rb"))
+    except FileNotFoundError as problem:
+        raise FileMissing from problem
 
 
 @contextlib.contextmanager
 def local_copy(key: str) -> Iterator[Path]:
-    """Have stored bytes as a file of this machine: the stored file itself, or a copy that is removed afterwards."""
-    try:
-        yield Path(default_storage.path(key))
+    """Have stored bytes as a file of this machine: the stored file itself, or a copy that is removed afterwards.
+
+    Raises: FileMissing.
+    """
+    path = _path_here(key)
+    if path is not None:
+        if not path.is_file():
+            raise FileMissing
+        yield path
         return
-    except NotImplementedError:
-        pass
     with tempfile.TemporaryDirectory(prefix="docrouter-") as folder:
         path = Path(folder) / "file"
         with open_key(key) as source, path.open("wb") as target:
             while chunk := source.read(_CHUNK):
                 target.write(chunk)
         yield path
+
+
+def _path_here(key: str) -> Path | None:
+    """Where the bytes are on this machine; None for a storage elsewhere."""
+    try:
+        return Path(default_storage.path(key))
+    except NotImplementedError:
+        return None
 
 
 def sha256_of(path: Path) -> str:

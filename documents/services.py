@@ -3,11 +3,12 @@
 import contextlib
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import IO
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -24,14 +25,15 @@ from documents.errors import (
     RunActive,
     RunEnded,
     TooManyFiles,
+    UnsupportedFile,
 )
 from documents.events import append_event
 from documents.extraction import cancel_extraction
 from documents.ingest import sandbox
 from documents.ingest.names import clean_name
-from documents.ingest.sniff import FileType, sniff_path
+from documents.ingest.sniff import ACCEPTED_EXTENSIONS, FileType, sniff_path
 from documents.models import Document, DocumentVersion, EventHead, Run
-from documents.processing import end_cancelled, lock_run
+from documents.processing import end_cancelled, lock_latest_read, lock_run
 from documents.readers import web_readers
 from documents.selectors import find_duplicate, get_document, get_run
 from documents.states import refresh_state
@@ -41,16 +43,18 @@ from organizations.services import record
 from tags_app.selectors import get_tags
 from tags_app.services import lock_tags
 
+TEXT_KINDS = ("txt", "md", "csv")
 MAX_METADATA_PAIRS, MAX_METADATA_CHARS = 100, 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadedFile:
-    """A file to become a document: its bytes, or a path of this machine where they are."""
+    """A file to become a document: its bytes, a path of this machine where they are, or what writes them to a file."""
 
     name: str
     data: bytes | None = None
     path: Path | None = None
+    write: Callable[[IO[bytes]], object] | None = None
     tag_ids: Sequence[object] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 
@@ -98,6 +102,8 @@ def _on_disk(file: UploadedFile) -> Iterator[Path]:
     data = file.data or b""
     _check_size(len(data), clean_name(file.name))
     with tempfile.NamedTemporaryFile(prefix="docrouter-upload-") as spooled:
+        if file.write is not None:
+            file.write(spooled)
         spooled.write(data)
         spooled.flush()
         yield Path(spooled.name)
@@ -108,6 +114,7 @@ def _check(actor: Actor, file: UploadedFile, path: Path) -> _Checked:
     size = path.stat().st_size
     _check_size(size, name)
     kind = sniff_path(path, name)
+    _check_ending(kind, name)
     return _Checked(
         name=name,
         path=path,
@@ -123,6 +130,13 @@ def _check(actor: Actor, file: UploadedFile, path: Path) -> _Checked:
 def _check_size(size: int, name: str) -> None:
     if size > settings.MAX_UPLOAD_BYTES:
         raise FileTooLarge(f"{name} is larger than {settings.MAX_UPLOAD_BYTES // 1_048_576} MB.")
+
+
+def _check_ending(kind: FileType, name: str) -> None:
+    """Text is told by its name only: one that stands for something else is not taken for text."""
+    ending = PurePath(name).suffix.lower()
+    if kind.kind in TEXT_KINDS and ending and ending[1:] not in ACCEPTED_EXTENSIONS:
+        raise UnsupportedFile(f"Unsupported file extension {ending}: {name}")
 
 
 def _look_inside(path: Path, kind: FileType) -> int | None:
@@ -205,7 +219,7 @@ def _save(actor: Actor, one: _Checked, stored: list[str]) -> UploadResult:
     return UploadResult(document, duplicate)
 
 
-def _start_parse(actor: Actor, document: Document) -> Run:
+def _start_parse(actor: Actor, document: Document, *, ocr_only: bool = False) -> Run:
     """Make the run and put it into the queue when the transaction commits. Raises: RunActive."""
     if document.current_version is None:
         raise DocumentNotFound
@@ -216,6 +230,7 @@ def _start_parse(actor: Actor, document: Document) -> Run:
                 document=document,
                 version=document.current_version,
                 kind=Run.Kind.PARSE,
+                ocr_only=ocr_only,
             )
     except IntegrityError as problem:
         raise RunActive from problem
@@ -299,12 +314,31 @@ def restore_document(*, actor: Actor, document_id: uuid.UUID) -> Document:
 
 
 @transaction.atomic
-def reparse(*, actor: Actor, document_id: object) -> Run:
-    """Read a document again, from its first page. Raises: DocumentNotFound, RunActive."""
+def reparse(*, actor: Actor, document_id: object, ocr_only: bool = False) -> Run:
+    """Read a document again, from its first page; its prompts run afterwards unless `ocr_only`.
+
+    Raises: DocumentNotFound, RunActive.
+    """
     document = lock_document(actor=actor, document_id=document_id)
-    run = _start_parse(actor, document)
+    run = _start_parse(actor, document, ocr_only=ocr_only)
     record(actor=actor, action="document.reparsed", target=("document", document.pk), data={"run_id": show_id(run.pk)})
     return run
+
+
+@transaction.atomic
+def run_prompts_again(*, actor: Actor, document_id: object) -> None:
+    """Run the prompts of a document that was read already, as if it had just been read.
+
+    Raises: DocumentNotFound, RunActive while it is being read.
+    """
+    document = lock_document(actor=actor, document_id=document_id)
+    read = lock_latest_read(document.pk)
+    if read is None or read.phase != Run.Phase.COMPLETE:
+        raise RunActive
+    read.ocr_only, read.prompts_queued_at = False, None
+    read.save(update_fields=["ocr_only", "prompts_queued_at", "updated_at"])
+    record(actor=actor, action="document.prompts_run", target=("document", document.pk))
+    transaction.on_commit(partial(tasks.queue_prompts.delay, show_id(document.pk)))
 
 
 @transaction.atomic

@@ -127,6 +127,12 @@ WAYS: dict[str, dict[str, Way]] = {
     "llm_bulk_analyze": {"post": Way(MEMBERS, {"tag_id": "{tag_id}"})},
     "tag": {"get": Way(MEMBERS), "put": Way(MEMBERS, TAG), "delete": Way(members(400))},  # a document has it
 }
+WAYS |= {
+    "documents": {"get": Way(MEMBERS), "post": Way(MEMBERS, {"documents": []})},
+    "documents_multipart": {"post": Way(members(422), {})},  # no file came with it
+    "document": {"get": Way(MEMBERS), "put": Way(MEMBERS, {"document_name": "June.pdf"}), "delete": Way(MEMBERS)},
+    "document_file": {"get": Way(MEMBERS)},
+}
 METHODS = ("get", "post", "put", "patch", "delete")
 ALL = {name.removeprefix("v0:"): kept for name, kept in routes(get_resolver().url_patterns) if name.startswith("v0:")}
 CASES = [(name, method) for name in ALL for method in METHODS]

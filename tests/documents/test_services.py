@@ -13,6 +13,7 @@ from documents import selectors, services
 from documents.errors import (
     DocumentNotFound,
     EmptyFile,
+    FileMissing,
     FileTooLarge,
     PageNotFound,
     RunActive,
@@ -130,7 +131,7 @@ def test_a_failure_while_saving_leaves_no_rows_and_no_bytes(
         upload(alice, "a.pdf", "b.pdf")
 
     assert not Document.objects.exists()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileMissing):
         services.files.open_key(kept[0])
 
 

@@ -265,12 +265,13 @@ def test_pages_do_not_overlap(api: Api, alice: Person) -> None:
     assert pages == [["O3", "O2"], ["O1", "O0"], ["Alice's organization"], []]
 
 
-@pytest.mark.parametrize("bad", BAD_IDS)
-def test_a_malformed_id_is_not_found(api: Api, root: Person, bad: str) -> None:
-    for anybody in (api, account_api_of(root)):
-        assert anybody.raw("put", f"organizations/{bad}", {"name": "x"}).status_code == 404
-        assert anybody.raw("delete", f"organizations/{bad}").status_code == 404
-        refused = anybody.raw("get", f"organizations?organization_id={bad}")
+def test_a_malformed_id_is_not_found(api: Api, root: Person) -> None:
+    everything = account_api_of(root)
+    for bad in BAD_IDS:
+        assert everything.raw("put", f"organizations/{bad}", {"name": "x"}).status_code == 404
+        assert everything.raw("delete", f"organizations/{bad}").status_code == 404
+        assert api.raw("delete", f"organizations/{bad}").status_code == 404
+        refused = api.raw("get", f"organizations?organization_id={bad}")
         assert refused.status_code == (422 if bad == "%00" else 404)
 
 
@@ -300,14 +301,12 @@ BAD: list[tuple[Any, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "status"), BAD)
-def test_a_body_that_cannot_be_an_organization_is_refused_and_writes_nothing(
-    api: Api, alice: Person, body: Any, status: int
-) -> None:
+def test_a_body_that_cannot_be_an_organization_is_refused_and_writes_nothing(api: Api, alice: Person) -> None:
     before = AuditEntry.objects.count()
-    assert api.raw("post", "organizations", body).status_code == status
-    changed = body | {"type": body.get("type", "team")} if isinstance(body, dict) else body
-    assert api.raw("put", way(alice), changed).status_code == status
+    for body, status in BAD:
+        assert api.raw("post", "organizations", body).status_code == status, body
+        changed = body | {"type": body.get("type", "team")} if isinstance(body, dict) else body
+        assert api.raw("put", way(alice), changed).status_code == status, body
     assert list(Organization.objects.values_list("name", flat=True)) == ["Alice's organization"]
     assert AuditEntry.objects.count() == before
 

@@ -171,7 +171,7 @@ class SaidBody(Body):
     content: str
 
 
-class RunBody(Body):
+class CompletionBody(Body):
     """A plain conversation with a model. Without `temperature`: 0.7, but the model's own where it reasons."""
 
     model: str
@@ -181,18 +181,18 @@ class RunBody(Body):
     stream: bool = False
 
 
-class MessageAnswer(Answer):
+class CompletionMessageAnswer(Answer):
     role: str
     content: str
 
 
-class ChoiceAnswer(Answer):
+class CompletionChoiceAnswer(Answer):
     index: int
-    message: MessageAnswer
+    message: CompletionMessageAnswer
     finish_reason: str
 
 
-class UsageAnswer(Answer):
+class TokenUsageAnswer(Answer):
     """Units: tokens."""
 
     prompt_tokens: int
@@ -200,7 +200,7 @@ class UsageAnswer(Answer):
     total_tokens: int
 
     @classmethod
-    def of(cls, usage: Usage) -> "UsageAnswer":
+    def of(cls, usage: Usage) -> "TokenUsageAnswer":
         """The usage as an answer."""
         return cls(
             prompt_tokens=usage.prompt_tokens,
@@ -209,26 +209,26 @@ class UsageAnswer(Answer):
         )
 
 
-class RunAnswer(Answer):
+class CompletionAnswer(Answer):
     """As OpenAI says it."""
 
     id: str
     object: Literal["chat.completion"] = "chat.completion"
     created: int
     model: str
-    choices: list[ChoiceAnswer]
-    usage: UsageAnswer
+    choices: list[CompletionChoiceAnswer]
+    usage: TokenUsageAnswer
 
     @classmethod
-    def of(cls, model: str, completion: Completion) -> "RunAnswer":
+    def of(cls, model: str, completion: Completion) -> "CompletionAnswer":
         """The completion as an answer."""
-        message = MessageAnswer(role="assistant", content=completion.text)
+        message = CompletionMessageAnswer(role="assistant", content=completion.text)
         return cls(
             id=f"chatcmpl-{uuid.uuid4().hex}",
             created=int(time.time()),
             model=model,
-            choices=[ChoiceAnswer(index=0, message=message, finish_reason=completion.finish_reason)],
-            usage=UsageAnswer.of(completion.usage),
+            choices=[CompletionChoiceAnswer(index=0, message=message, finish_reason=completion.finish_reason)],
+            usage=TokenUsageAnswer.of(completion.usage),
         )
 
 
@@ -241,10 +241,10 @@ class EmbeddingAnswer(Answer):
     model: str
     dimensions: int
     embedding: list[float]
-    usage: UsageAnswer
+    usage: TokenUsageAnswer
 
     @classmethod
     def of(cls, model: str, embedding: Embedding) -> "EmbeddingAnswer":
         """The vector as an answer."""
         vector = list(embedding.vector)
-        return cls(model=model, dimensions=len(vector), embedding=vector, usage=UsageAnswer.of(embedding.usage))
+        return cls(model=model, dimensions=len(vector), embedding=vector, usage=TokenUsageAnswer.of(embedding.usage))

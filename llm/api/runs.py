@@ -10,7 +10,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from core.api.views import Result
 from core.threads import in_thread
 from llm import catalog, client, registry
-from llm.api.bodies import RunAnswer, RunBody
+from llm.api.bodies import CompletionAnswer, CompletionBody
 from llm.errors import ModelError
 from llm.types import Completion, Delta
 
@@ -23,7 +23,7 @@ RUN_EXAMPLE = {
 Items = AsyncGenerator[Delta | Completion]
 
 
-async def run(body: RunBody) -> Result:
+async def run(body: CompletionBody) -> Result:
     """Raises: UnknownModel, ModelError until the model has said something; later an error is a frame of its own."""
     model = await in_thread(lambda: catalog.require_usable_model(body.model))
     asked: dict[str, Any] = {
@@ -34,10 +34,10 @@ async def run(body: RunBody) -> Result:
     }
     if body.stream:
         return await _streamed(client.stream(**asked))
-    return RunAnswer.of(model, await client.complete(**asked))
+    return CompletionAnswer.of(model, await client.complete(**asked))
 
 
-def _temperature(body: RunBody) -> float | None:
+def _temperature(body: CompletionBody) -> float | None:
     """What was asked for is sent as it is; our default only to models that take any."""
     if "temperature" not in body.model_fields_set and registry.described(body.model).reasons:
         return None

@@ -102,13 +102,13 @@ class AccountRunView(AsyncSystemAdminView):
         "run_model",
         "Talk to a model",
         tag=TAG,
-        answer=bodies.RunAnswer,
-        body=bodies.RunBody,
+        answer=bodies.CompletionAnswer,
+        body=bodies.CompletionBody,
         errors=(400, 503),
         example=RUN_EXAMPLE,
     )
     async def post(self, request: Request) -> Result:
-        return await run(self.body(bodies.RunBody))
+        return await run(self.body(bodies.CompletionBody))
 
 
 class OrganizationRunView(AsyncOrganizationSystemAdminView):
@@ -120,13 +120,13 @@ class OrganizationRunView(AsyncOrganizationSystemAdminView):
         "run_model_for_organization",
         "Talk to a model",
         tag=TAG,
-        answer=bodies.RunAnswer,
-        body=bodies.RunBody,
+        answer=bodies.CompletionAnswer,
+        body=bodies.CompletionBody,
         errors=(400, 503),
         example=RUN_EXAMPLE,
     )
     async def post(self, request: Request) -> Result:
-        return await run(self.body(bodies.RunBody))
+        return await run(self.body(bodies.CompletionBody))
 
 
 class EmbeddingView(AsyncSystemAdminView):

@@ -68,6 +68,7 @@ def report(scripts: Path, live: Live) -> dict[str, dict[str, Any]]:
         "organizationId": live.organization_id,
         "organizationName": ORGANIZATION,
         "accountToken": live.account_token,
+        "sessionToken": live.session_token,
         "organizationToken": live.organization_token,
         "pdf": base64.b64encode(PDF).decode(),
     }

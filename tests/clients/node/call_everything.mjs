@@ -15,6 +15,9 @@ const org = new DocRouterOrg({
   orgToken: given.organizationToken,
   organizationId: given.organizationId,
 });
+// The same client with a signed session instead of a token: an account's token ends where an organization's addresses
+// begin.
+const session = new DocRouterAccount({ baseURL: given.url, accountToken: given.sessionToken });
 const returned = new Set();
 
 function methodsOf(client) {
@@ -77,13 +80,15 @@ async function tryAll(client, kind, entries, world) {
 }
 
 note(account);
+note(session);
 note(org);
-const world = makeWorld({ account, org, given });
+const world = makeWorld({ account, session, org, given });
 const report = { account: await tryAll(account, "account", ACCOUNT, world) };
 try {
   await fill(world);
+  report.organization = await tryAll(org, "organization", ORGANIZATION, world);
 } catch (error) {
-  process.stderr.write(`the organization could not be filled: ${error.stack}\n`);
+  const reason = `the organization could not be filled: ${error.stack}`;
+  report.organization = Object.fromEntries(methodsOf(org).map((name) => [name, { outcome: "failed", error: reason }]));
 }
-report.organization = await tryAll(org, "organization", ORGANIZATION, world);
 process.stdout.write(JSON.stringify(report));

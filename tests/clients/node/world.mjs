@@ -13,8 +13,8 @@ export function responseFormat(...names) {
   return { type: "json_schema", json_schema: { name: "invoice", schema, strict: true } };
 }
 
-export function makeWorld({ account, org, given }) {
-  const world = { account, org, given, count: 0 };
+export function makeWorld({ account, session, org, given }) {
+  const world = { account, session, org, given, count: 0 };
   world.unique = (word) => `${word} ${(world.count += 1)}`;
   world.upload = async (name, more = {}) => {
     const made = await org.uploadDocuments({ documents: [{ name, content: given.pdf, ...more }] });

@@ -169,6 +169,11 @@ class ReadingNotOffered(NotFound):
     detail = "OCR not supported for this document extension"
 
 
+class ReadingImpossible(Invalid):
+    code = "ocr_not_supported"
+    detail = "Document type does not support OCR"
+
+
 class TableNotFound(NotFound):
     code = "table_not_found"
     detail = "No such table was found in this document."

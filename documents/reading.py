@@ -17,7 +17,6 @@ WITHOUT_OCR: tuple[Kind, ...] = ("csv", "xls", "xlsx", "txt", "md")
 _TYPES_WITHOUT = frozenset(MIME_TYPES[kind] for kind in WITHOUT_OCR)
 _UNREAD = (Document.State.UPLOADED, Document.State.OCR_PROCESSING, Document.State.OCR_FAILED)
 _BATCH = 50
-_FEW_PAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Reading:
     @property
     def is_short(self) -> bool:
         """Whether what is made of it can be sent as a whole."""
-        return (self.version.page_count or 0) <= _FEW_PAGES
+        return (self.version.page_count or 0) <= _BATCH
 
     def batches(self) -> Iterator[list[Page]]:
         """The pages with their words, in order; one query for each fifty."""

@@ -22,6 +22,7 @@ from documents.errors import (
     DocumentNotFound,
     FileTooLarge,
     ParserCrashed,
+    ReadingImpossible,
     RunActive,
     RunEnded,
     TooManyFiles,
@@ -35,6 +36,7 @@ from documents.ingest.sniff import ACCEPTED_EXTENSIONS, FileType, sniff_path
 from documents.models import Document, DocumentVersion, EventHead, Run
 from documents.processing import end_cancelled, lock_latest_read, lock_run
 from documents.readers import web_readers
+from documents.reading import can_be_read
 from documents.selectors import find_duplicate, get_document, get_run
 from documents.states import refresh_state
 from organizations.actor import Actor
@@ -326,19 +328,26 @@ def reparse(*, actor: Actor, document_id: object, ocr_only: bool = False) -> Run
 
 
 @transaction.atomic
-def run_prompts_again(*, actor: Actor, document_id: object) -> None:
-    """Run the prompts of a document that was read already, as if it had just been read.
+def read_again(*, actor: Actor, document_id: object, force: bool, ocr_only: bool) -> Document:
+    """Read a document as a program asks for it: from its first page with `force`, or where reading failed.
 
-    Raises: DocumentNotFound, RunActive while it is being read.
+    What was read already then only has its prompts run, unless `ocr_only`.
+    Raises: DocumentNotFound, ReadingImpossible, RunActive.
     """
     document = lock_document(actor=actor, document_id=document_id)
+    if document.current_version is None or not can_be_read(document.current_version):
+        raise ReadingImpossible
     read = lock_latest_read(document.pk)
-    if read is None or read.phase != Run.Phase.COMPLETE:
+    if force or read is None or read.phase in (Run.Phase.ERROR, Run.Phase.CANCELLED):
+        reparse(actor=actor, document_id=document_id, ocr_only=ocr_only)
+    elif read.phase != Run.Phase.COMPLETE:
         raise RunActive
-    read.ocr_only, read.prompts_queued_at = False, None
-    read.save(update_fields=["ocr_only", "prompts_queued_at", "updated_at"])
-    record(actor=actor, action="document.prompts_run", target=("document", document.pk))
-    transaction.on_commit(partial(tasks.queue_prompts.delay, show_id(document.pk)))
+    elif not ocr_only:
+        read.ocr_only, read.prompts_queued_at = False, None
+        read.save(update_fields=["ocr_only", "prompts_queued_at", "updated_at"])
+        record(actor=actor, action="document.prompts_run", target=("document", document.pk))
+        transaction.on_commit(partial(tasks.queue_prompts.delay, show_id(document.pk)))
+    return document
 
 
 @transaction.atomic

@@ -60,6 +60,8 @@ class Way:
     body: Any = None
     query: dict[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
+    place: dict[str, str] = field(default_factory=dict)
+    """Ids of the address that this method takes instead."""
     public: bool = False
     """Says who it is for in another way than a credential (a signature, a token in the body)."""
 
@@ -132,6 +134,32 @@ WAYS |= {
     "documents_multipart": {"post": Way(members(422), {})},  # no file came with it
     "document": {"get": Way(MEMBERS), "put": Way(MEMBERS, {"document_name": "June.pdf"}), "delete": Way(MEMBERS)},
     "document_file": {"get": Way(MEMBERS)},
+    "ocr_blocks": {"get": Way(MEMBERS)},
+    "ocr_json": {"get": Way(MEMBERS)},
+    "ocr_text": {"get": Way(MEMBERS)},
+    "ocr_metadata": {"get": Way(MEMBERS)},
+    "ocr_run": {"post": Way(MEMBERS)},
+    "ocr_export_markdown": {"get": Way(MEMBERS)},
+    "ocr_export_html": {"get": Way(MEMBERS)},
+    "ocr_export_tables": {"get": Way(members(404))},  # there is no table in it
+    "ocr_bulk_analyze": {"post": Way(MEMBERS, {"mode": "all"})},
+}
+NAMED = {"name": "Renamed"}
+PROMPT = {"name": "New", "content": "Read it."}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object", "properties": {}}}}
+BY_REVISION = {"schema_id": "{schema_revid}", "prompt_id": "{prompt_revid}"}
+WAYS |= {
+    "schemas": {"get": Way(MEMBERS), "post": Way(MEMBERS, {"name": "New", "response_format": FORMAT})},
+    "schema": {
+        "get": Way(MEMBERS, place=BY_REVISION),
+        "put": Way(MEMBERS, NAMED),
+        "delete": Way(members(400)),  # a prompt uses it
+    },
+    "schema_versions": {"get": Way(MEMBERS)},
+    "schema_validate": {"post": Way(MEMBERS, {"data": {}})},
+    "prompts": {"get": Way(MEMBERS, query={"document_id": "{document_id}"}), "post": Way(MEMBERS, PROMPT)},
+    "prompt": {"get": Way(MEMBERS, place=BY_REVISION), "put": Way(MEMBERS, PROMPT), "delete": Way(MEMBERS)},
+    "prompt_versions": {"get": Way(MEMBERS)},
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 ALL = {name.removeprefix("v0:"): kept for name, kept in routes(get_resolver().url_patterns) if name.startswith("v0:")}
@@ -201,9 +229,9 @@ def ask(name: str, method: str, way: Way, token: str, ids: dict[str, str]) -> tu
     body = b"" if way.body is None else json.dumps(filled(way.body, ids)).encode()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     query = {key: filled(text, ids) for key, text in way.query.items()}
-    kind = way.content_type
+    kind, place = way.content_type, address(name, ids | filled(way.place, ids))
     answer = Client(raise_request_exception=False).generic(
-        method.upper(), address(name, ids), body, content_type=kind, headers=headers, query_params=query
+        method.upper(), place, body, content_type=kind, headers=headers, query_params=query
     )
     shown = async_to_sync(streamed)(answer) if answer.streaming else answer.content
     return answer.status_code, shown.decode(errors="replace")

@@ -1,12 +1,13 @@
 """Documents and their text as the wire has them."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from core.api.bodies import Answer, Body, Paging
 from core.ids import show_id
+from documents.api.result_bodies import BulkFilters
 from documents.models import Document
 from documents.serving import PDF
 from documents.tagging import tag_ids_of_document
@@ -83,7 +84,7 @@ class TextQuery(Body):
     page_num: int | None = None
 
 
-class RunQuery(Body):
+class OcrRunQuery(Body):
     """`force` reads again what has text; `ocr_only` runs no prompts afterwards."""
 
     force: bool = True
@@ -91,18 +92,9 @@ class RunQuery(Body):
 
 
 class TablesQuery(Body):
-    """One table, counted from 0, or all of them."""
+    """One table, counted from 0 over the document, or all of them."""
 
     table_index: int | None = None
-
-
-class BulkFilters(Body):
-    """Which documents; the names are those of the document list."""
-
-    name_search: str | None = None
-    metadata_search: str | None = None
-    tag_ids: list[str] | str | None = None
-    filters: Any = None
 
 
 class OcrBulkAnalyze(Body):

@@ -88,8 +88,7 @@ def read_form(request: HttpRequest) -> tuple[DocumentForm, "PostedFile[Any]"]:
     except MultiPartParserError as problem:
         raise FormInvalid from problem
     if file is None:
-        problem = {"type": "missing", "loc": ["body", "file"], "msg": "Field required", "input": None}
-        raise BodyInvalid([problem])
+        raise BodyInvalid([{"type": "missing", "loc": ["body", "file"], "msg": "Field required", "input": None}])
     try:
         return read_query(DocumentForm, fields.dict()), file
     except BodyInvalid as problem:

@@ -31,7 +31,7 @@ from documents.models import Extraction, Run
 from documents.processing import lock_run
 from documents.results import CURRENT, lock_results_like, results_like
 from documents.selectors import document_content, get_document
-from documents.states import refresh_state
+from documents.states import lock_state, refresh_state
 from llm.catalog import usable_extraction_model
 from llm.client import complete
 from llm.content import DocumentContent
@@ -94,6 +94,8 @@ def begin_extraction(*, actor: Actor, document_id: object, prompt_revid: str | N
     """Make the run that `perform_extraction` works on. One active run for each document and prompt revision."""
     document = get_document(actor=actor, document_id=document_id)
     prompt = prompt_to_run(actor=actor, prompt_revid=prompt_revid)
+    lock_state(document.pk)
+    document.refresh_from_db(fields=["state", "current_version"])
     if document.current_version_id is None or document.state in ("uploaded", "ocr_processing", "ocr_failed"):
         raise TextNotReady()
     run = Run(

@@ -58,14 +58,15 @@ def _there(actor: Actor, document_id: object, prompt_revid: str) -> Extraction |
 
 
 async def _work(actor: Actor, document_id: object, prompt_revid: str | None) -> "asyncio.Task[Extraction]":
-    asked = {"actor": actor, "document_id": document_id, "prompt_revid": prompt_revid}
     try:
-        run = await in_thread(partial(begin_extraction, **asked))
+        run = await in_thread(
+            partial(begin_extraction, actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+        )  # fmt: skip
         run_id, epoch = run.pk, run.epoch
     except TextNotReady as problem:
         raise TextMissing() from problem
     except ExtractionActive:
-        taken = await in_thread(partial(take_over, **asked))
+        taken = await in_thread(partial(take_over, actor=actor, document_id=document_id, prompt_revid=prompt_revid))
         if taken is None:
             raise
         run_id, epoch = taken

@@ -26,7 +26,7 @@ from documents.ingest.sniff import sniff_path
 from documents.ingest.wire import words_as_columns
 from documents.models import DocumentVersion, Page, Run
 from documents.readers import current_limits, worker_ocr
-from documents.states import refresh_state
+from documents.states import lock_state, refresh_state
 from llm.content import PageContent
 
 log = structlog.get_logger(__name__)
@@ -76,8 +76,15 @@ def parse_document(run_id: uuid.UUID) -> uuid.UUID | None:
 
 
 def lock_run(run_id: uuid.UUID) -> Run:
-    """The run's row, locked until the transaction ends."""
+    """The run's row, locked until the transaction ends, and before it the state of its document."""
+    _lock_state_of(run_id)
     return Run.objects.select_for_update().get(pk=run_id)
+
+
+def _lock_state_of(run_id: uuid.UUID) -> None:
+    document_id = Run.objects.filter(pk=run_id).values_list("document_id", flat=True).first()
+    if document_id is not None:
+        lock_state(document_id)
 
 
 def find_run(run_id: uuid.UUID) -> Run | None:
@@ -87,6 +94,7 @@ def find_run(run_id: uuid.UUID) -> Run | None:
 
 def lock_latest_read(document_id: uuid.UUID) -> Run | None:
     """The newest parse run of a document, locked until the transaction ends."""
+    lock_state(document_id)
     reads = Run.objects.select_for_update(of=("self",)).filter(document_id=document_id, kind=Run.Kind.PARSE)
     return reads.select_related("document__organization").order_by("-created_at", "-id").first()
 
@@ -94,6 +102,7 @@ def lock_latest_read(document_id: uuid.UUID) -> Run | None:
 @transaction.atomic
 def claim_run(run_id: uuid.UUID) -> Claim | None:
     """Take a run that nobody works on; None when it has ended or somebody holds its lease."""
+    _lock_state_of(run_id)
     run = Run.objects.select_for_update().filter(pk=run_id, kind=Run.Kind.PARSE).first()
     if run is None or run.phase in Run.ENDED or (run.lease_until and run.lease_until > timezone.now()):
         return None

@@ -4,6 +4,8 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db import transaction
+
 from documents.models import Document, Run
 
 State = Document.State
@@ -42,8 +44,19 @@ def derive_state(runs: Sequence[RunFact]) -> tuple[State, Phase]:
     return (State.LLM_FAILED if Phase.ERROR in ended else State.OCR_COMPLETED), Phase.COMPLETE
 
 
+def lock_state(document_id: uuid.UUID) -> None:
+    """Hold the document's state until the transaction ends. First comes the document, then its runs, then results.
+
+    Without it, of two runs that end at once each would see the other one still active.
+    """
+    rows = Document._default_manager.select_for_update(no_key=True).filter(pk=document_id)
+    list(rows.values_list("pk"))
+
+
+@transaction.atomic
 def refresh_state(*, document_id: uuid.UUID) -> tuple[State, Phase]:
     """Store the derived state on the document; call it in the transaction that changed a run."""
+    lock_state(document_id)
     rows = (
         Run._default_manager.filter(document_id=document_id, version_id=_current_version(document_id))
         .exclude(kind=Run.Kind.EXTRACT, extractions__withdrawn_at__isnull=False)

@@ -7,7 +7,7 @@ from documents.errors import ExtractionNotFound, WithdrawalRefused
 from documents.events import append_event
 from documents.models import Extraction
 from documents.results import find_result, get_result, lock_result, lock_results_like, results_like
-from documents.states import refresh_state
+from documents.states import lock_state, refresh_state
 from organizations.actor import Actor
 from organizations.services import record
 
@@ -20,6 +20,7 @@ def withdraw_result(*, actor: Actor, document_id: object, extraction_id: object)
     Raises: DocumentNotFound, ExtractionNotFound, WithdrawalRefused.
     """
     found = get_result(actor=actor, document_id=document_id, extraction_id=extraction_id)
+    lock_state(found.document_id)
     lock_results_like(found)
     result = lock_result(found.pk)
     _refuse_what_moved_on(result)
@@ -45,6 +46,7 @@ def delete_results(*, actor: Actor, document_id: object, prompt_revid: str) -> i
     Returns: how many. Raises: DocumentNotFound, ExtractionNotFound.
     """
     found = find_result(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+    lock_state(found.document_id)
     lock_results_like(found)
     standing = results_like(found).filter(withdrawn_at__isnull=True)
     gone = standing.filter(prompt_revision_id=found.prompt_revision_id).update(withdrawn_at=timezone.now())

@@ -22,6 +22,7 @@ Json = dict[str, Any]
 
 SETTLING_SECONDS = 4.0
 """Events are told after their commit; Redis has at most three seconds to take them."""
+PORTION = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,13 +287,14 @@ def live_text(*, turn: Turn) -> LiveText:
 
 
 def turn_events(*, actor: Actor, turn_id: object, document_id: object, after: int = 0) -> Replay:
-    """The events after a cursor: nothing lost, nothing twice; a snapshot where the stream does not reach back.
+    """A portion of the events after a cursor: nothing lost, nothing twice; a snapshot where the stream has a gap.
 
     Raises: TurnNotFound.
     """
     row_id = parse_id(turn_id, error=TurnNotFound)
-    rest = stored_events(row_id, after=after)
-    kept = rest[-1].seq if rest else last_seq(row_id)  # before the rows: what is told in between comes again
+    rest = stored_events(row_id, after=after, count=PORTION)
+    kept = rest[-1].seq if 0 < len(rest) < PORTION else last_seq(row_id)
+    # Read before the rows: what is told in between comes with the next portion.
     turn = get_turn(actor=actor, turn_id=row_id, document_id=document_id)
     newest = max(turn.event_seq, kept)
     reaches_back = rest[0].seq == after + 1 if rest else after in (kept or newest, newest)

@@ -218,11 +218,11 @@ def read_stream(turn_id: uuid.UUID, *, after: int = 0) -> list[Numbered]:
     return [Numbered(stored.seq, stored.event) for stored in stored_events(turn_id, after=after)]
 
 
-def stored_events(turn_id: uuid.UUID, *, after: int = 0) -> list[Stored]:
-    """The same without reading the events."""
+def stored_events(turn_id: uuid.UUID, *, after: int = 0, count: int | None = None) -> list[Stored]:
+    """The same without reading the events; the first `count` of them."""
     with Redis.from_url(settings.REDIS_URL, socket_timeout=_SECONDS_TO_ANSWER) as redis:
         try:
-            return _stored(redis.xrange(stream_key(turn_id), min=f"({after}-0"))
+            return _stored(redis.xrange(stream_key(turn_id), min=f"({after}-0", count=count))
         except (RedisError, OSError) as problem:
             log.warning("turn_stream.not_read", turn=show_id(turn_id), problem=type(problem).__name__)
             return []

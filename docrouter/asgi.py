@@ -14,6 +14,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 
 from agent import runner
+from docrouter.backpressure import paced
 from docrouter.urls import websocket_urlpatterns
 from llm.runtime import start_warming
 
@@ -26,7 +27,7 @@ if "twisted.internet.reactor" in sys.modules:  # under daphne, which has no othe
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": paced(http),
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

@@ -130,7 +130,8 @@ class _Reader:
         if replay.snapshot is not None:
             return await self._snapshot(replay)
         part = await self._taken(replay.stored)
-        if not replay.is_open or (self.was_told_end and replay.turn.status == Turn.Status.WAITING):
+        rests = self.was_told_end and replay.turn.status == Turn.Status.WAITING
+        if not replay.is_open or (rests and replay.turn.event_seq <= self.cursor):
             self.is_over = True
         return part
 

@@ -98,7 +98,11 @@ def create_user(*, email: str, password: str | None = None, name: str = "", is_s
     user = User(email=email, name=name.strip(), is_system_admin=is_system_admin, is_staff=is_system_admin)
     user.is_superuser = is_system_admin
     user.set_password(password)
-    user.save()
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError as problem:  # somebody with this address came at the same moment
+        raise EmailTaken() from problem
     return user
 
 

@@ -82,7 +82,7 @@ def verify_email(*, token: str) -> bool:
 def invite(*, by: User, email: str, organization_id: object, role: Role, site: str) -> Invitation:
     """Offer a membership by a letter, or (without an organization; the deployment's admin only) an account.
 
-    Inviting again makes a new letter; the link of the earlier one ends. `site`: our root URL.
+    Inviting again sends a new letter; the link of the earlier one ends. `site`: our root URL.
     Raises: EmailInvalid, OrganizationNotFound, Forbidden, AdminRequired, AlreadyAMember, EmailTaken, LetterNotSent.
     """
     email = email.strip().lower()
@@ -93,14 +93,15 @@ def invite(*, by: User, email: str, organization_id: object, role: Role, site: s
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         organization = _invited_to(by, organization_id, email, role)
-        Invitation.objects.filter(email=email, organization=organization).delete()
-        invitation = Invitation.objects.create(
-            email=email,
-            organization=organization,
-            role=role,
-            invited_by=by,
-            digest=token_digest(token=token),
-            expires_at=timezone.now() + INVITATION_LASTS,
+        letter = {
+            "role": role,
+            "invited_by": by,
+            "digest": token_digest(token=token),
+            "created_at": timezone.now(),
+            "expires_at": timezone.now() + INVITATION_LASTS,
+        }
+        invitation, _is_new = Invitation.objects.update_or_create(
+            email=email, organization=organization, defaults=letter
         )
         if organization is not None:
             target = ("invitation", invitation.pk)

@@ -5,10 +5,12 @@ import hmac
 import json
 import logging
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import jwt
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
@@ -124,6 +126,15 @@ def test_a_session_ends_when_it_is_revoked_or_has_expired(alice: Person) -> None
     assert late.error("get", "users") == INVALID
     session_of(alice)
     assert ApiSession.objects.count() == 1  # the dead ones are swept
+
+
+def test_an_operator_ends_the_sessions_of_a_person(alice: Person) -> None:
+    api, told = session_of(alice), StringIO()
+    call_command("revoke_sessions", email="ALICE@example.com", stdout=told)
+    assert told.getvalue() == "1\n"
+    assert api.error("get", "users") == INVALID
+    with pytest.raises(CommandError, match="User not found"):
+        call_command("revoke_sessions", email="nobody@example.com")
 
 
 def test_a_session_ends_with_the_password_however_it_is_set(alice: Person) -> None:

@@ -12,7 +12,7 @@ from django.db import connections
 from core.errors import DomainError
 from organizations import services
 from organizations.errors import LastAdmin
-from organizations.letters.services import accept_invitation
+from organizations.letters.services import accept_invitation, invite
 from organizations.models import Invitation, Membership, Organization, User
 from organizations.people.services import UserChanges, delete_user, update_user
 from organizations.selectors import token_digest
@@ -142,6 +142,15 @@ def test_an_invitation_is_taken_once(alice: Person) -> None:
         outcomes = together(take, take, take)
         assert sum(isinstance(outcome, User) for outcome in outcomes) == 1
         assert Membership.objects.filter(user__email=f"ann{number}@example.com").count() == 1
+
+
+def test_inviting_one_address_twice_at_once_leaves_one_invitation_and_one_account(alice: Person) -> None:
+    alice.user.is_system_admin = True
+    offer = partial(invite, by=alice.user, email="ann@example.com", organization_id=None, role="user", site="http://x")
+    assert not any(isinstance(outcome, DomainError) for outcome in together(offer, offer, offer))
+    assert Invitation.objects.count() == 1
+    outcomes = together(*(partial(create_user, email="ann@example.com") for _ in range(4)))
+    assert sum(isinstance(outcome, User) for outcome in outcomes) == 1
 
 
 def test_the_limit_of_organizations_holds_for_many_at_once(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:

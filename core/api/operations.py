@@ -1,10 +1,10 @@
 """What each handler says of itself for the OpenAPI description: `@operation` beside the code that does it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args, get_origin
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel, create_model
 
 from core.api.bodies import Answer
 
@@ -93,6 +93,9 @@ def operation(
 
 
 def _described(answer: Any, words: str) -> OpenApiResponse:
+    if get_origin(answer) is list:  # becomes a component of its own, like every model
+        name = f"{get_args(answer)[0].__name__}List"
+        answer = create_model(name, __base__=cast("type[BaseModel]", RootModel[answer]))
     return OpenApiResponse({"type": "object"} if answer is None else answer, description=words)
 
 

@@ -26,12 +26,14 @@ _NO_DETAILS = ("openai", "httpx", "httpcore", "aiohttp")  # at DEBUG they log wh
 
 _lock = threading.Lock()
 _warm = threading.Event()
+_warming = threading.Event()
 _litellm: Any = None
 
 
 def start_warming() -> None:
     """Begin to import litellm in a thread. Returns at once; may be called again."""
-    if not _warm.is_set():
+    if not _warming.is_set():
+        _warming.set()
         # Not a daemon: an interpreter that ends in the middle of an import waits for its lock for ever.
         threading.Thread(target=warm, name="litellm-import").start()
 
@@ -43,6 +45,7 @@ def is_warm() -> bool:
 def warm() -> None:
     """Import litellm and set it up: quiet, local, with our offline model. Takes seconds, but only once."""
     global _litellm
+    _warming.set()
     with _lock:
         if _warm.is_set():
             return

@@ -103,12 +103,14 @@ def list_prompts(
     tag_ids: Sequence[object] = (),
     any_tag_ids: Sequence[uuid.UUID] | None = None,
     schema_id: object = None,
+    named: str | None = None,
     sort: str | None = None,
     filters: str | None = None,
 ) -> Listing[PromptRevision]:
     """The latest version of each prompt, newest first unless `sort` says otherwise.
 
-    `tag_ids`: all of them; `any_tag_ids`: at least one of them (a document's tags); `schema_id`: any version of it.
+    `tag_ids`: all of them; `any_tag_ids`: at least one of them (a document's tags); `schema_id`: any version of it;
+    `named`: exactly so.
     Raises: ListQueryInvalid, UnknownTags, SchemaNotFound.
     """
     rows = containing(latest_revisions(actor=actor), lookup="prompt__name", text=name_search)
@@ -116,6 +118,8 @@ def list_prompts(
         rows = rows.filter(_has_tag([tag.pk]))
     if schema_id:
         rows = rows.filter(schema_revision__schema_id=parse_id(schema_id, error=SchemaNotFound))
+    if named is not None:
+        rows = rows.filter(prompt__name=named)
     if any_tag_ids is not None:
         rows = rows.filter(_has_tag(any_tag_ids))
     rows = filtered(rows, filters=filters, fields=FIELDS)

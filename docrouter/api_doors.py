@@ -1,14 +1,20 @@
 """What belongs to the JSON API as a whole: its description, the page that shows it, and addresses that do not exist."""
 
-from typing import Any
+from functools import cache
+from typing import Any, Literal, cast
 
 from django.http import HttpResponse, HttpResponseBase
 from django.urls import Resolver404, resolve
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
+from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.request import Request
 
+from core.api.bodies import Body
 from core.errors import NotFound
 from organizations.api.doors import PublicView
+
+_CONTENT_TYPES = {"json": "application/json", "yaml": "application/yaml"}
 
 
 class AddressUnknown(NotFound):
@@ -32,11 +38,22 @@ class UnknownView(PublicView):
         raise AddressUnknown()
 
 
-class DescriptionView(SpectacularAPIView):
-    """The OpenAPI description, for everybody."""
+class DescriptionQuery(Body):
+    """How the description is written."""
 
-    authentication_classes = ()
-    permission_classes = ()
+    format: Literal["json", "yaml"] = "json"
+
+
+class DescriptionView(PublicView):
+    """The OpenAPI description, for everybody. Made once in each process."""
+
+    schema = None
+
+    def get(self, request: Request) -> HttpResponse:
+        kind = self.query(DescriptionQuery).format
+        answer = HttpResponse(_description(kind), content_type=_CONTENT_TYPES[kind])
+        answer["Cache-Control"] = "public, max-age=300"
+        return answer
 
 
 class DescriptionPage(SpectacularSwaggerSplitView):
@@ -45,6 +62,13 @@ class DescriptionPage(SpectacularSwaggerSplitView):
     authentication_classes = ()
     permission_classes = ()
     url_name = "v0:description"
+
+
+@cache
+def _description(kind: str) -> bytes:
+    renderer = OpenApiYamlRenderer() if kind == "yaml" else OpenApiJsonRenderer()
+    described = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]  # no stubs
+    return cast("bytes", renderer.render(described, renderer_context={}))
 
 
 def _exists(path: str) -> bool:

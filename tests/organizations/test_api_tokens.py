@@ -19,7 +19,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from core.ids import new_id
-from organizations.models import AccessToken, ApiSession
+from organizations.models import AccessToken, ApiSession, User
 from organizations.people.services import UserChanges, delete_user, update_user
 from organizations.services import create_token, end_membership, open_session, revoke_sessions
 from tests.api import Api, account_api_of, api_of
@@ -326,7 +326,12 @@ def test_no_token_reaches_a_log(alice: Person, nobody: Client, caplog: pytest.Lo
         nobody.get(f"/{page}/{text}")
         nobody.post(f"/{page}/{text}")
         nobody.put(f"/{page}/{text}")
+        nobody.post(f"/{page}/{text}", {"name": "x", "password": PASSWORD})
+    nobody.post(f"/v0/account/email/invitations/{text}/accept", {"password": PASSWORD}, "application/json")
     session = open_session(user=alice.user)
+    for body in ({"password": PASSWORD}, {"password": [PASSWORD]}, {"role": PASSWORD}):
+        Api("/v0/account", session).raw("put", f"users/{alice.user.pk.hex}", body)
+    session = open_session(user=User.objects.get(pk=alice.user.pk))
     Client().get("/v0/account/users/x", headers={"Authorization": f"Bearer {session}"})
     Client().post("/v0/account/access_tokens", {"password": PASSWORD}, headers={"Authorization": f"Bearer {session}"})
     assert [line for line in caplog.messages if text in line or session in line or PASSWORD in line] == []

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from contextvars import Context
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -186,12 +187,16 @@ async def watch(turn_id: uuid.UUID, *, after: int = 0, seconds: float = 15.0) ->
             if found:
                 after = found[-1].seq
                 yield found
-            found = [stored for news in await feed.take(seconds) for stored in _told(news) if stored.seq > after]
-            if not found or found[0].seq > after + 1 or feed.missed:
-                was_silent, feed.missed = not found, False
+            if len(found) >= _MAX_READ:
                 found = await _read(redis, turn_id, after)
-                if was_silent and not found:
-                    yield []
+                continue
+            news = await feed.take(seconds)
+            found = [stored for text in news for stored in _told(text) if stored.seq > after]
+            if feed.missed or not news or (found and found[0].seq > after + 1):
+                feed.missed = False
+                found = await _read(redis, turn_id, after)
+            if not news and not found:
+                yield []
 
 
 async def _read(redis: AsyncRedis, turn_id: uuid.UUID, after: int) -> list[Stored]:
@@ -220,22 +225,21 @@ def read_stream(turn_id: uuid.UUID, *, after: int = 0) -> list[Numbered]:
 
 def stored_events(turn_id: uuid.UUID, *, after: int = 0, count: int | None = None) -> list[Stored]:
     """The same without reading the events; the first `count` of them."""
-    with Redis.from_url(settings.REDIS_URL, socket_timeout=_SECONDS_TO_ANSWER) as redis:
-        try:
-            return _stored(redis.xrange(stream_key(turn_id), min=f"({after}-0", count=count))
-        except (RedisError, OSError) as problem:
-            log.warning("turn_stream.not_read", turn=show_id(turn_id), problem=type(problem).__name__)
-            return []
+    try:
+        kept: Any = _redis(settings.REDIS_URL).xrange(stream_key(turn_id), min=f"({after}-0", count=count)
+    except (RedisError, OSError) as problem:
+        log.warning("turn_stream.not_read", turn=show_id(turn_id), problem=type(problem).__name__)
+        return []
+    return _stored(kept)
 
 
 def last_seq(turn_id: uuid.UUID) -> int:
     """The number of the newest event that is kept, 0 without any."""
-    with Redis.from_url(settings.REDIS_URL, socket_timeout=_SECONDS_TO_ANSWER) as redis:
-        try:
-            newest = redis.xrevrange(stream_key(turn_id), count=1)
-        except (RedisError, OSError) as problem:
-            log.warning("turn_stream.not_read", turn=show_id(turn_id), problem=type(problem).__name__)
-            return 0
+    try:
+        newest = _redis(settings.REDIS_URL).xrevrange(stream_key(turn_id), count=1)
+    except (RedisError, OSError) as problem:
+        log.warning("turn_stream.not_read", turn=show_id(turn_id), problem=type(problem).__name__)
+        return 0
     return _stored(newest)[0].seq if newest else 0
 
 
@@ -247,13 +251,18 @@ def last_end(turn_id: uuid.UUID, *, otherwise: int) -> int:
 
 def append_now(turn_id: uuid.UUID, thread_id: uuid.UUID | None, numbered: Numbered) -> None:
     """Write and tell one event from synchronous code that just committed it."""
-    with Redis.from_url(settings.REDIS_URL, socket_timeout=_SECONDS_TO_ANSWER) as redis:
-        try:
-            redis.eval(*_call(turn_id, None, [numbered]))
-        except (RedisError, OSError) as problem:
-            log.warning("turn_event.not_kept", turn=show_id(turn_id), problem=type(problem).__name__)
+    try:
+        _redis(settings.REDIS_URL).eval(*_call(turn_id, None, [numbered]))
+    except (RedisError, OSError) as problem:
+        log.warning("turn_event.not_kept", turn=show_id(turn_id), problem=type(problem).__name__)
     if thread_id is not None:
         publish_on_commit(thread_group(thread_id), news(turn_id, numbered))
+
+
+@lru_cache(maxsize=2)
+def _redis(url: str) -> Redis:
+    """The client of all synchronous callers of a process: it costs more to connect than to ask."""
+    return Redis.from_url(url, socket_timeout=_SECONDS_TO_ANSWER)
 
 
 def _call(turn_id: uuid.UUID, thread_id: uuid.UUID | None, batch: Sequence[Numbered]) -> list[Any]:

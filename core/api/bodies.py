@@ -67,7 +67,7 @@ class BodyInvalid(Invalid):
         self.problems = problems
 
 
-def read_json(raw: bytes) -> Any:
+def read_json(raw: bytes | str) -> Any:
     """Raises: BodyInvalid for what is no JSON, or JSON that nobody can keep."""
     if not raw:
         raise BodyInvalid([_problem("missing", [], "Field required", None)])

@@ -99,9 +99,12 @@ class DocumentsView(OrganizationView):
         return DocumentsUploaded.model_validate(answer)
 
     def _fingerprint_and_body(self) -> tuple[bytes, DocumentsUpload]:
-        """Without keeping the bytes: they may be many."""
+        """Never more than two copies of the body at a time: it may have a hundred megabytes."""
         raw = self._read_body()
-        return hashlib.sha256(raw).digest(), read_model(DocumentsUpload, read_json(raw), place="body")
+        fingerprint = hashlib.sha256(raw).digest()
+        text = raw.decode("utf-8", "surrogateescape")  # what is no UTF-8 is refused below, as half characters are
+        del raw
+        return fingerprint, read_model(DocumentsUpload, read_json(text), place="body")
 
 
 class DocumentFormView(OrganizationView):

@@ -185,6 +185,8 @@ def test_one_bad_file_refuses_the_batch_and_nothing_is_kept(
         (b'{"documents": [5]}', 422),
         (b'{"documents": [{}]}', 422),
         (b'{"documents": ' + b"[" * 5000 + b"]" * 5000 + b"}", 422),
+        (b'\xff{"documents": []}', 422),
+        (b'{"documents": [{"name": "\xff.txt", "content": "QQ=="}]}', 422),
         (b'{"documents": [], "auto_create": true}', 400),
         (b'{"documents": [], "auto_create": "perhaps"}', 422),
         (json.dumps({"documents": [{"name": "a.txt", "content": TEXT}] * 101}).encode(), 400),

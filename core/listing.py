@@ -75,14 +75,15 @@ def ordered(
     keys: list[OrderBy] = []
     descending = True
     for item in (read_json(sort, "sort", list) or [])[: MAX_KEYS + 1]:
-        if not isinstance(item, dict) or item.get("field") not in fields or len(keys) == MAX_KEYS:
+        field = _field(item, fields)
+        if field is None or len(keys) == MAX_KEYS:
             raise ListQueryInvalid(f"Invalid sort: use {', '.join(fields)}, at most {MAX_KEYS} of them.")
         if item.get("sort") is None:  # the grid's way to say: not sorted by this any more
             continue
         if item["sort"] not in ("asc", "desc"):
             raise ListQueryInvalid("Invalid sort: the order is asc or desc.")
         descending = item["sort"] == "desc"
-        keys.append(OrderBy(_key(fields[item["field"]]), descending=descending))
+        keys.append(OrderBy(_key(field), descending=descending))
     if not keys and default:
         return rows.order_by(*default)
     return rows.order_by(*keys, *(OrderBy(F(name), descending=descending) for name in tie))
@@ -92,6 +93,12 @@ def _key(field: Field) -> "Expression | Subquery[Any] | F":
     if field.order is not None:
         return field.order
     return Upper(field.lookup) if field.kind == "text" else F(field.lookup)
+
+
+def _field(item: Any, fields: Fields) -> Field | None:
+    """The field that a key or condition names, if it names one."""
+    name = item.get("field") if isinstance(item, dict) else None
+    return fields.get(name) if isinstance(name, str) else None
 
 
 def filtered(rows: QuerySet[M], *, filters: str | None, fields: Fields) -> QuerySet[M]:
@@ -108,9 +115,10 @@ def filtered(rows: QuerySet[M], *, filters: str | None, fields: Fields) -> Query
         raise ListQueryInvalid("Invalid filters: logicOperator is and, or or.")
     wanted = Q()
     for item in items:
-        if not isinstance(item, dict) or item.get("field") not in fields or not isinstance(item.get("operator"), str):
+        field = _field(item, fields)
+        if field is None or not isinstance(item.get("operator"), str):
             raise ListQueryInvalid(f"Invalid filters: use the fields {', '.join(fields)}.")
-        one = condition(fields[item["field"]], operator=item["operator"], value=item.get("value"))
+        one = condition(field, operator=item["operator"], value=item.get("value"))
         wanted = wanted | one if model.get("logicOperator") == "or" else wanted & one
     return rows.filter(wanted) if wanted else rows
 

@@ -1,5 +1,7 @@
 """Prompts over JSON. The list for one document is a view of `documents`, which knows its tags."""
 
+from typing import Any
+
 from rest_framework.request import Request
 
 from core.api.bodies import Message
@@ -9,7 +11,7 @@ from prompts_app import selectors, services
 from prompts_app.api.bodies import PromptAnswer, PromptBody, PromptsAnswer, PromptsQuery
 from prompts_app.default import DEFAULT_PROMPT_ID
 
-EXAMPLE = {
+EXAMPLE: dict[str, Any] = {
     "name": "Invoice",
     "content": "Read the invoice and give its number and total.",
     "schema_id": None,

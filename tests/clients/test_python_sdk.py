@@ -223,7 +223,9 @@ def get_result(world: World) -> None:
     result = call(prompt_revid=world.prompt.prompt_revid)
     assert result.llm_result == EXTRACTED
     assert (result.prompt_id, result.document_id) == (world.prompt.prompt_id, world.document_id)
-    assert call(fallback=True).prompt_id == "default"
+    asked = world.client.llm.run(world.organization_id, world.document_id)
+    found = call(fallback=True)
+    assert (found.prompt_id, found.llm_result) == ("default", asked.result)
 
 
 def _own_result(world: World) -> tuple[str, str]:

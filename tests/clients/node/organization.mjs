@@ -31,7 +31,7 @@ export const ORGANIZATION = {
     });
     same(documents.map((one) => one.document_name), ["first.pdf", "second.pdf"]);
     same(documents[0].metadata, { number: "1" });
-    await settled(documents[0].document_id);
+    await settled(documents[0].document_id, "ocr_completed");
   },
   async listDocuments({ org, tag, documentId }) {
     for (const search of [{ nameSearch: "NODE.PDF" }, { metadataSearch: "origin=node" }]) {

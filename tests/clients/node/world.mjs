@@ -20,7 +20,7 @@ export function makeWorld({ account, session, org, given }) {
     const made = await org.uploadDocuments({ documents: [{ name, content: given.pdf, ...more }] });
     return made.documents[0].document_id;
   };
-  world.settled = (documentId) => settled(org, documentId);
+  world.settled = (documentId, state = "llm_completed") => settled(org, documentId, state);
   world.letter = (email, word) => letter(given.letters, email, word);
   world.newUser = () => {
     const email = `node${(world.count += 1)}@example.com`;
@@ -50,12 +50,12 @@ export async function fill(world) {
   await world.settled(world.documentId);
 }
 
-async function settled(org, documentId) {
+async function settled(org, documentId, wanted) {
   const end = Date.now() + SECONDS * 1000;
   let state = "";
   while (Date.now() < end) {
     ({ state } = await org.getDocument({ documentId, fileType: "original" }));
-    if (state === "llm_completed") return;
+    if (state === wanted) return;
     if (state.endsWith("_failed")) throw new Error(`the document is ${state}`);
     await sleep(300);
   }

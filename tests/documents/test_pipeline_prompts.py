@@ -77,7 +77,7 @@ def queued(document: Document) -> list[PromptRevision | None]:
 @with_threads
 def test_from_the_upload_to_the_values_step_by_step(alice: Person, invoices: Tag, warm_litellm: None) -> None:
     prompt = tagged_prompt(alice, "Receipt", [invoices])
-    data = make.pdf(*RECEIPT)
+    data = make.pdf(RECEIPT)
     upload = UploadedFile(name="a.pdf", data=data, tag_ids=[invoices.pk])
     document = services.upload_documents(actor=alice.actor, files=[upload])[0].document
     read = Run.objects.get(document=document)
@@ -108,8 +108,8 @@ def test_tagged_prompts_run_on_real_workers_and_one_that_fails_spoils_nothing(
         "ingest", "llm", OPENAI_API_KEY="none", OPENAI_API_BASE="http://127.0.0.1:9/v1", MODEL_RETRIES="0",
         DEFAULT_CHAT_MODEL=OFFLINE_MODEL,
     )  # fmt: skip
-    upload = UploadedFile(name="a.pdf", data=make.pdf("Receipt number 2468", "Total 4950"), tag_ids=[invoices.pk])
-    untagged = UploadedFile(name="b.pdf", data=make.pdf("Receipt"))
+    upload = UploadedFile(name="a.pdf", data=make.pdf(RECEIPT), tag_ids=[invoices.pk])
+    untagged = UploadedFile(name="b.pdf", data=make.pdf(("Receipt",)))
 
     document, other = (r.document for r in services.upload_documents(actor=alice.actor, files=[upload, untagged]))
 

@@ -16,8 +16,10 @@ from agent.messages import ChatMessage, clean_json, cut_result, to_json
 from agent.toolbox import ToolContext
 from core.errors import DomainError
 from core.ids import show_id
+from documents.errors import DocumentNotFound
+from documents.models import DocumentVersion
 from documents.results import current_result
-from documents.selectors import current_version, get_document, pages
+from documents.selectors import get_document
 from organizations.actor import Actor
 from prompts_app.default import DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME
 from prompts_app.selectors import get_revision as get_prompt_revision
@@ -67,14 +69,16 @@ def read_data(*, actor: Actor, document_id: object, working_state: Json, mention
     Raises: DocumentNotFound.
     """
     document = get_document(actor=actor, document_id=document_id)
-    page_count = current_version(actor=actor, document_id=document_id).page_count
-    excerpt, is_cut = read_excerpt(actor=actor, document_id=document_id, page_count=page_count)
+    version = document.current_version
+    if version is None:
+        raise DocumentNotFound
+    excerpt, is_cut = read_excerpt(version)
     tags = sorted((tag for tag in document.tags.all() if tag.deleted_at is None), key=lambda tag: tag.pk)
     return {
         "document": {
             "id": show_id(document.pk),
             "name": document.name,
-            "pages": page_count,
+            "pages": version.page_count,
             "state": document.state,
             "tags": [{"id": show_id(tag.pk), "name": tag.name} for tag in tags],
         },
@@ -86,10 +90,10 @@ def read_data(*, actor: Actor, document_id: object, working_state: Json, mention
     }
 
 
-def read_excerpt(*, actor: Actor, document_id: object, page_count: int | None) -> tuple[str, bool]:
+def read_excerpt(version: DocumentVersion) -> tuple[str, bool]:
     """The beginning of the text, at most AGENT_EXCERPT_CHARS characters, and whether there is more."""
     room = settings.AGENT_EXCERPT_CHARS
-    rows = pages(actor=actor, document_id=document_id).values_list("text", flat=True)
+    rows = version.pages.order_by("number").values_list("text", flat=True)
     texts: list[str] = []
     length = start = 0
     while batch := list(rows[start : start + _PAGES_AT_ONCE]):
@@ -98,7 +102,7 @@ def read_excerpt(*, actor: Actor, document_id: object, page_count: int | None) -
         start += len(batch)
         if length > room + 1 or len(batch) < _PAGES_AT_ONCE:
             break
-    return cut_excerpt("\n".join(texts), room=room, page_count=page_count or start)
+    return cut_excerpt("\n".join(texts), room=room, page_count=version.page_count or start)
 
 
 def cut_excerpt(text: str, *, room: int, page_count: int) -> tuple[str, bool]:

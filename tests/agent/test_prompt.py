@@ -126,7 +126,7 @@ def test_even_somebody_who_knew_the_mark_cannot_close_the_block(text: str) -> No
 
 def test_a_long_text_is_cut_after_a_word_and_says_how_to_get_the_rest(alice: Person, receipt: Document) -> None:
     Page.objects.filter(version=receipt.current_version).update(text="word " * 3000)
-    excerpt, is_cut = read_excerpt(actor=alice.actor, document_id=receipt.pk, page_count=1)
+    excerpt, is_cut = read_excerpt(receipt.current_version)
     assert is_cut
     assert len(excerpt) <= 8000
     assert "word\n[cut here; call get_ocr_text with page_num (1 to 1) for the rest]" in excerpt

@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from agent.events import AssistantTextChunk
 from agent.models import Turn
 from agent.processing import reap
 from agent.streams import Numbered, append_now
+from core.threads import in_thread
 from documents.models import Document
 from tags_app.models import Tag
 from tests.agent.pair import Listener, Proxy, Server, post, random_cuts, two_servers
@@ -52,7 +54,7 @@ def another(listener: Listener) -> Listener:
 async def running_turn() -> Turn:
     """The one that somebody runs."""
     for _ in range(400):
-        if turn := await Turn.objects.filter(epoch__gt=0).afirst():
+        if turn := await in_thread(Turn.objects.filter(epoch__gt=0).first):
             return turn
         await asyncio.sleep(0.05)
     raise AssertionError("nobody runs it")
@@ -129,8 +131,8 @@ def test_a_killed_process_is_an_interrupted_turn_for_who_comes_back(servers: lis
         assert not listener.is_over
         following = asyncio.create_task(listener.follow(there.url))
         await asyncio.sleep(0.5)
-        await Turn.objects.aupdate(lease_until=timezone.now() - timedelta(seconds=1))
-        await asyncio.to_thread(reap)
+        await in_thread(partial(Turn.objects.update, lease_until=timezone.now() - timedelta(seconds=1)))
+        await in_thread(reap)
         await following
 
     asyncio.run(play())

@@ -300,6 +300,7 @@ def test_addresses_that_wait_for_models_give_each_one_what_the_table_says(
     assert "\n".join(line for method in METHODS for line in wrong_ends(name, method, credentials, ids)) == ""
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_browser_session_needs_the_token_against_forgery(alice: Person, things: Belongings) -> None:
     client, ids = Client(enforce_csrf_checks=True), ids_of(things, alice)
     client.force_login(alice.user)

@@ -23,6 +23,9 @@ start_warming()
 if "twisted.internet.reactor" in sys.modules:  # under daphne, which has no other word for "about to stop"
     from twisted.internet import reactor, threads
 
+    from docrouter.receiving import bound_bodies
+
+    bound_bodies()
     reactor.addSystemEventTrigger("before", "shutdown", lambda: threads.deferToThread(runner.drain))  # type: ignore[arg-type]  # its stubs miss that reactor is an instance
 
 application = ProtocolTypeRouter(

@@ -154,6 +154,11 @@ def open_turn_of(*, thread: Thread) -> Turn | None:
     return thread.turns.filter(status__in=Turn.OPEN).first()
 
 
+def still_runs(*, turn: Turn) -> bool:
+    """Whether its row says so now."""
+    return Turn.objects.filter(pk=turn.pk, status=Turn.Status.RUNNING).exists()
+
+
 def get_thread_message(*, thread: Thread, message_id: object) -> Message:
     """Raises: MessageNotFound."""
     rows = Message.objects.filter(turn__thread=thread, pk=parse_id(message_id, error=MessageNotFound))

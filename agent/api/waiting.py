@@ -3,6 +3,7 @@
 import asyncio
 import json
 from contextlib import aclosing
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -10,6 +11,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from agent.models import Turn
+from agent.selectors import still_runs
 from agent.streams import watch
 from core.threads import in_thread
 
@@ -36,7 +38,7 @@ async def end_of_run(turn: Turn, *, after: int, seconds: float) -> Json | None:
         except (RedisError, OSError) as problem:
             log.warning("turn_stream.not_read", problem=type(problem).__name__)
             await asyncio.sleep(min(left, LOOK_SECONDS_WITHOUT_STREAM))
-        if not await in_thread(lambda: Turn.objects.filter(pk=turn.pk, status=Turn.Status.RUNNING).exists()):
+        if not await in_thread(partial(still_runs, turn=turn)):
             return None
     return None
 

@@ -107,7 +107,7 @@ def _empty(field: Field) -> Q:
 
 def _any_of(field: Field, values: list[Any]) -> Q:
     if field.kind == "links":
-        return _any([_linked(field, "is", one) for one in values])
+        return Q(_links(field, _any([_named(field, "is", one) for one in values])))
     if field.kind == "time":
         return _any([_timed(field, "is", one) for one in values])
     if field.kind == "text":
@@ -161,17 +161,22 @@ def _timed(field: Field, operator: str, value: Any) -> Q:
 
 
 def _linked(field: Field, operator: str, value: Any) -> Q:
-    """Linked to a row with this id; to one with this name when it is no id."""
+    return Q(_links(field, _named(field, operator, value)))
+
+
+def _named(field: Field, operator: str, value: Any) -> Q:
+    """A link to the row with this id; to one with this name when it is no id."""
     text = storable(str(value))
     try:
-        return Q(_links(field, **{f"{field.target}_id": parse_id(text)}))
+        return Q(**{f"{field.target}_id": parse_id(text)})
     except NotFound:
-        return Q(_links(field, **{f"{field.target}__name__{_TEXT[operator]}": text}))
+        return Q(**{f"{field.target}__name__{_TEXT[operator]}": text})
 
 
-def _links(field: Field, **wanted: Any) -> Exists:
+def _links(field: Field, wanted: Q | None = None) -> Exists:
     through = cast("type[Model]", field.through)
-    return Exists(through._default_manager.filter(**{f"{field.lookup}_id": OuterRef("pk")}, **wanted))
+    links = through._default_manager.filter(**{f"{field.lookup}_id": OuterRef("pk")})
+    return Exists(links.filter(wanted) if wanted else links)
 
 
 def _value(value: Any, kind: Kind) -> int | str | uuid.UUID:

@@ -5,10 +5,12 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views import View
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from core.errors import DomainError
@@ -19,6 +21,8 @@ from organizations.letters.selectors import get_invitation, registered
 from organizations.letters.services import accept_invitation, verify_email
 from organizations.middleware import SESSION_KEY
 from organizations.selectors import actor_for
+
+VERIFY_PAGE, INVITATION_PAGE = "organizations:verify_email_page", "organizations:invitation_page"
 
 
 class SignInView(auth_views.LoginView):
@@ -69,55 +73,56 @@ def switch_organization(request: MemberRequest) -> HttpResponseRedirect:
     return redirect("documents:list")
 
 
-class LetterView(View):
-    """A page whose address holds a token: the address is kept out of the log and out of other sites' sight."""
+@method_decorator(csrf_exempt, name="dispatch")  # it only ever leads on
+class LinkView(View):
+    """Where the link of a letter leads: the token goes into the session, and out of the address, log and history."""
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            response = super().dispatch(request, *args, **kwargs)
-        except DomainError as problem:
-            response = render(request, "errors/problem.html", {"error": problem}, status=problem.status)
-        response._has_been_logged = True  # type: ignore[attr-defined]  # Django writes a refusal's path to the log
+    page = ""
+
+    def get(self, request: HttpRequest, token: str) -> HttpResponse:
+        request.session[self.page] = token
+        response = redirect(self.page)
         response["Referrer-Policy"] = "no-referrer"
-        response["Cache-Control"] = "private, no-store"
         return response
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Without the line that the framework writes."""
-        return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+        """Without the line in the log that the framework writes, which has the whole path."""
+        response = HttpResponseNotAllowed(["GET", "HEAD"])
+        response._has_been_logged = True  # type: ignore[attr-defined]  # Django's own mark
+        return response
 
 
-class VerifyEmailView(LetterView):
+class VerifyEmailView(View):
     """A button first: programs that follow every link in a letter confirm nothing."""
 
-    def get(self, request: HttpRequest, token: str) -> HttpResponse:
+    def get(self, request: HttpRequest) -> HttpResponse:
         return render(request, "organizations/verify_email.html")
 
-    def post(self, request: HttpRequest, token: str) -> HttpResponse:
-        verify_email(token=token)
+    def post(self, request: HttpRequest) -> HttpResponse:
+        verify_email(token=request.session.get(VERIFY_PAGE, ""))
         messages.success(request, _("Your e-mail address is confirmed."))
         return redirect(settings.LOGIN_URL)
 
 
-class InvitationView(LetterView):
+class InvitationView(View):
     """What is offered, and for a new person the name and the password."""
 
-    def get(self, request: HttpRequest, token: str) -> HttpResponse:
-        return self._page(request, token, InvitationForm())
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._page(request, InvitationForm())
 
-    def post(self, request: HttpRequest, token: str) -> HttpResponse:
+    def post(self, request: HttpRequest) -> HttpResponse:
         form = InvitationForm(request.POST)
         try:
-            accept_invitation(token=token, **form.values())
+            accept_invitation(token=request.session.get(INVITATION_PAGE, ""), **form.values())
         except DomainError as problem:
             form.add_error(None, problem.detail)
-            return self._page(request, token, form, status=422)
+            return self._page(request, form, status=422)
         messages.success(request, _("You have joined. Sign in to begin."))
         return redirect(settings.LOGIN_URL)
 
     @staticmethod
-    def _page(request: HttpRequest, token: str, form: InvitationForm, status: int = 200) -> HttpResponse:
-        invitation = get_invitation(token=token)
+    def _page(request: HttpRequest, form: InvitationForm, status: int = 200) -> HttpResponse:
+        invitation = get_invitation(token=request.session.get(INVITATION_PAGE, ""))
         is_known = bool(registered(emails=[invitation.email]))
         context = {"invitation": invitation, "form": form, "is_known": is_known}
         return render(request, "organizations/invitation.html", context, status=status)

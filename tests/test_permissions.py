@@ -66,8 +66,10 @@ ROUTES: dict[str, Ways] = {
     "organizations:sign_in": Ways((200, 302, 302, 302), (422, 302, 302, 302)),
     "organizations:sign_out": Ways(post=(DOOR, DOOR, DOOR, DOOR)),
     "organizations:switch": Ways(post=(DOOR, 302, 302, 302)),
-    "organizations:verify_email": Ways(OPEN, (400, 400, 400, 400)),  # for whoever has the letter; this is no token
-    "organizations:invitation": Ways((404, 404, 404, 404), (404, 404, 404, 404)),
+    "organizations:verify_email": Ways((302, 302, 302, 302)),  # for whoever has the letter; this is no token
+    "organizations:verify_email_page": Ways(OPEN, (400, 400, 400, 400)),
+    "organizations:invitation": Ways((302, 302, 302, 302)),
+    "organizations:invitation_page": Ways((404, 404, 404, 404), (404, 404, 404, 404)),
     "documents:list": Ways(OWN, query={"q": ""}),
     "documents:upload": Ways(post=(DOOR, 400, 400, 400)),  # no file came with it
     "documents:detail": Ways(SEES),

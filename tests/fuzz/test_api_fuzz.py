@@ -31,10 +31,10 @@ from schemathesis.specs.openapi.checks import (
 from organizations.services import create_token
 from tests.conftest import make_person
 from tests.fuzz.stage import Stage
-from tests.fuzz.wire import Wire, wire
+from tests.fuzz.wire import SIGNING_KEY, Wire, wire
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
-FEW = 3
+FEW = 2
 """How many of an operation without FUZZ_EXAMPLES, half of them against the description."""
 Operation = APIOperation[Any, Any, Any, Any]
 CHECKS = [
@@ -67,6 +67,7 @@ def _request(case: Case) -> str:
 
 @pytest.fixture
 def stage(transactional_db: None, settings: Any) -> Stage:
+    settings.REQUEST_SIGNING_KEYS = [SIGNING_KEY]
     person = make_person("ada@example.com")
     person.user.is_system_admin = True
     person.user.save()

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.http import HttpResponseBase
@@ -164,9 +164,10 @@ class DocumentView(OrganizationView):
         shown = DocumentMetadata.of(document, type=document.current_version.mime_type)
         if not asked.include_content:
             return DocumentResponse(**shown.model_dump(), content=None)
-        file = files.open_key(_file(document.current_version, asked.file_type).key)
-        small = is_small(file.seek(0, 2))
-        return pieces_answer(with_content(shown, file), content_type="application/json", small=small)
+        key = _file(document.current_version, asked.file_type).key
+        with files.open_key(key) as file:
+            small = is_small(file.seek(0, 2))
+        return pieces_answer(with_content(shown, key), content_type="application/json", small=small)
 
     @operation(
         "update_document", "Change name, tags or metadata", tag="Documents", answer=Message, body=DocumentUpdate,
@@ -197,10 +198,9 @@ class DocumentFileView(OrganizationView):
         return file_answer(self.plain_request, _file(version, self.query(FileQuery).file_type))
 
 
-def with_content(shown: DocumentMetadata, file: BinaryIO) -> Iterator[bytes]:
+def with_content(shown: DocumentMetadata, key: str) -> Iterator[bytes]:
     """The answer as JSON, the file's bytes encoded as they are read."""
-    with file:
-        file.seek(0)
+    with files.open_key(key) as file:
         yield shown.model_dump_json().encode()[:-1] + b',"content":"'
         while chunk := file.read(CHUNK):
             yield base64.b64encode(chunk)

@@ -19,7 +19,10 @@ from prompts_app.selectors import get_revision, prompts_for_tags
 
 @dataclass(frozen=True, slots=True)
 class PromptToRun:
-    """`revision` is None for the built-in prompt; `response_format` is None for a prompt without a schema."""
+    """`revision` is None for the built-in prompt; `response_format` is None for a prompt without a schema.
+
+    `metadata_keys`: what of a document's metadata goes to the model with its text.
+    """
 
     revision: PromptRevision | None
     prompt_revid: str
@@ -27,6 +30,7 @@ class PromptToRun:
     content: str
     model: str
     response_format: dict[str, Any] | None
+    metadata_keys: tuple[str, ...] = ()
 
 
 def prompt_to_run(*, actor: Actor, prompt_revid: object = None) -> PromptToRun:
@@ -58,4 +62,5 @@ def _of_revision(revision: PromptRevision) -> PromptToRun:
         revision.content,
         revision.model,
         schema.response_format if schema else None,
+        tuple(revision.include.get("metadata_keys", ())),
     )

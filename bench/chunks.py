@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -45,12 +46,19 @@ print(json.dumps([f"/v0/orgs/{person.organization.id.hex}/documents/{document.pk
 """
 
 
+class Added(NamedTuple):
+    """How much later than the provider sent it a chunk came. Units: seconds; `at` on the monotonic clock."""
+
+    at: float
+    seconds: float
+
+
 @dataclass
 class Chat:
-    """What one client saw. Units: seconds; `added` is how much later than the provider sent it each chunk came."""
+    """What one client saw. Units: seconds; `first` from the question to the first event."""
 
     first: float = 0.0
-    added: list[float] = field(default_factory=list)
+    added: list[Added] = field(default_factory=list)
     events: int = 0
 
 
@@ -74,17 +82,18 @@ class Door:
         self._path, self._port, self._emitter = path, site.port, emitter
         self.process = Path("/proc") / str(site.processes["web"].pid)
 
-    async def load(self, chats: int, *, chunks: int, seconds: float) -> Load:
-        """Open so many chats at once and read them to their end."""
+    async def load(self, chats: int, *, chunks: int, seconds: float, apart: float = 0.0) -> Load:
+        """Open so many chats, so far apart, and read them to their end."""
         _pace(self._emitter, chunks, seconds)
         started, busy = time.monotonic(), self.busy()
         async with asyncio.timeout(120):
-            seen = await asyncio.gather(*[self._chat() for _ in range(chats)])
+            seen = await asyncio.gather(*[self._chat(number * apart) for number in range(chats)])
         load = Load(list(seen), time.monotonic() - started, self.busy() - busy)
         assert load.chunks == chats * chunks, f"{load.chunks} of {chats * chunks} chunks came"
         return load
 
-    async def _chat(self) -> Chat:
+    async def _chat(self, wait: float) -> Chat:
+        await asyncio.sleep(wait)
         body = json.dumps({"messages": [{"role": "user", "content": QUESTION}], "model": MODEL, "stream": True})
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port, limit=2**26)
         head = f"POST {self._path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self._token}\r\n"
@@ -98,7 +107,7 @@ class Door:
             chat.events += 1
             chat.first = chat.first or now - asked
             if line.endswith(CHUNK):
-                chat.added += [now - int(stamp) / 1e9 for stamp in STAMP.findall(line)]
+                chat.added += [Added(now, now - int(stamp) / 1e9) for stamp in STAMP.findall(line)]
             elif (kind := json.loads(line[6:])["type"]) in ("done", "error"):
                 assert kind == "done", line
                 break
@@ -181,43 +190,54 @@ async def highest(door: Door, emitter: str, chats: int, chunks: int) -> None:
     print(f"  that is {wall / best.wall * 100:.0f} % of bare litellm (goal: 70 %)")
 
 
-async def many(door: Door, chats: int, rate: float, seconds: float) -> None:
-    """Print what so many open chats wait for while all of them together stream `rate` chunks a second."""
-    before = door.memory()
-    running = asyncio.create_task(door.load(chats, chunks=round(rate * seconds / chats), seconds=chats / rate))
+async def many(door: Door, chats: int, rate: float, seconds: float, apart: float) -> None:
+    """Print what so many open chats wait for while all of them together stream `rate` chunks a second.
+
+    They open one after another; what is added to a chunk counts from when all are open until the first is over.
+    """
+    before, opened = door.memory(), time.monotonic() + chats * apart + 1
+    chunks = round(rate * (seconds + chats * apart) / chats)
+    running = asyncio.create_task(door.load(chats, chunks=chunks, seconds=chats / rate, apart=apart))
     peak = before
-    while not running.done():
+    await asyncio.sleep(chats * apart + 1)
+    begun = time.monotonic(), door.busy()
+    while not running.done() and time.monotonic() < opened + seconds - 2:
         await asyncio.sleep(0.25)
         peak = max(peak, door.memory())
+    wall, busy = time.monotonic() - begun[0], door.busy() - begun[1]
     load = await running
-    print(f"{chats} open chats, together {rate:.0f} chunks/s for {seconds:.0f} s:")
-    print(f"  to the first event            {_percentiles([chat.first for chat in load.chats])}")
-    print(f"  added to a chunk              {_percentiles([item for chat in load.chats for item in chat.added])}")
-    print(f"  {load.busy / load.wall * 100:.0f} % of a core, {load.busy / load.chunks * 1e6:.0f} µs CPU a chunk; "
-          f"memory {(peak - before) / chats:.0f} KiB a chat at the peak ({peak / 1024:.0f} MiB in all)")  # fmt: skip
+    steady = [item.seconds for chat in load.chats for item in chat.added if opened <= item.at <= opened + wall]
+    print(f"{chats} chats, opened {apart * 1000:.0f} ms apart, together {rate:.0f} chunks/s, for {seconds:.0f} s:")
+    print(f"  from a question to its first event   {_percentiles([chat.first for chat in load.chats])}")
+    print(f"  added to a chunk, all chats open     {_percentiles(steady)}   {len(steady) / wall:.0f} chunks/s")
+    print(f"  {busy / wall * 100:.0f} % of a core, {busy / len(steady) * 1e6:.0f} µs CPU a chunk; "
+          f"{(peak - before) / chats:.0f} KiB a chat at the peak ({peak / 1024:.0f} MiB in all)")  # fmt: skip
 
 
 async def _measure(site: Site, emitter: str, options: argparse.Namespace) -> None:
     door = Door(site, emitter)
-    await door.load(2, chunks=20, seconds=0)
-    await many(door, options.open, 400, options.seconds)
-    await many(door, options.open, 400, options.seconds)
-    await many(door, options.open, 2000, options.seconds)
-    await highest(door, emitter, options.chats, options.chunks)
+    await door.load(20, chunks=20, seconds=0)
+    for rate in options.rates:
+        await many(door, options.open, rate, options.seconds, options.apart)
+    if options.chats:
+        await highest(door, emitter, options.chats, options.chunks)
 
 
 def main() -> None:
     """Print chunks per second, added latency and memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bare", help=argparse.SUPPRESS)
-    parser.add_argument("--chats", type=int, default=20, help="answers at once, as fast as they go")
+    parser.add_argument("--chats", type=int, default=20, help="answers at once, as fast as they go; 0: leave it out")
     parser.add_argument("--chunks", type=int, default=1000, help="chunks of each")
     parser.add_argument("--open", type=int, default=200, help="chats that are open at once and stream slowly")
+    parser.add_argument("--rates", type=float, nargs="*", default=[400, 2000], help="chunks/s of all of those together")
+    parser.add_argument("--apart", type=float, default=0.1, help="seconds between the openings of those")
     parser.add_argument("--seconds", type=float, default=15, help="how long those stream")
     options = parser.parse_args()
     if options.bare:
         asyncio.run(_bare(options.bare, options.chats, options.chunks))
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whatever ends us, what we started ends too
     with emitting() as emitter, tempfile.TemporaryDirectory() as folder:
         knobs = {"OPENAI_API_KEY": "bench", "OPENAI_API_BASE": f"{emitter}/v1", "RATE_LIMIT_SCALE": "0"}
         with running(Path(folder), "chunks", **knobs, LOG_LEVEL="WARNING") as site:

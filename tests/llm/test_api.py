@@ -1,5 +1,6 @@
 """Models, providers and plain model calls over JSON: the shapes of three generations of clients, and refusals."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,8 @@ from docrouter_sdk.models.llm import ListLLMModelsResponse
 
 from core.threads import in_thread
 from llm import providers
+from llm.api.bodies import CompletionBody
+from llm.api.runs import run
 from llm.catalog import OFFLINE_MODEL
 from llm.models import Provider
 from tests.api import Api, account_api_of, api_of
@@ -307,6 +310,35 @@ async def test_a_failure_in_the_middle_is_the_last_frame(root: Person, fake: Fak
 
 
 @pytest.mark.django_db(transaction=True)
+async def test_a_reader_who_leaves_hangs_up_on_the_provider(fake: FakeProvider) -> None:
+    fake.add(Step(text="Nobody hears the end of this, which is a long one.", delay=0.2))
+    answer: Any = await run(CompletionBody.model_validate(RUN | {"stream": True}))
+
+    async def read() -> None:
+        async for _ in answer:
+            pass
+
+    reading = asyncio.create_task(read())
+    await asyncio.sleep(0.3)
+    reading.cancel()  # as the server does when the client has gone
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert await asyncio.to_thread(fake.wait_gone)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_temperature_that_the_model_does_not_take_is_the_callers_to_change(
+    root: Person, fake: FakeProvider
+) -> None:
+    status, _, text = await _post(root, "llm/run", RUN | {"model": "gpt-5-mini", "temperature": 0.2})
+    assert (status, json.loads(text)["code"]) == (400, "model_request_refused")
+    fake.add(Step(text="Hello."))
+    status, _, text = await _post(root, "llm/run", RUN | {"model": "gpt-5-mini"})
+    assert status == 200, text
+    assert "temperature" not in fake.received[0].json
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("stream", [False, True])
 async def test_the_built_in_model_answers_too(root: Person, stream: bool) -> None:
     status, _, text = await _post(root, "llm/run", {"model": OFFLINE_MODEL, "messages": SAID, "stream": stream})
@@ -319,7 +351,7 @@ async def test_the_built_in_model_answers_too(root: Person, stream: bool) -> Non
     assert said
 
 
-def test_an_organizations_address_does_the_same(root: Person) -> None:
+def test_an_organizations_address_does_the_same(root: Person, warm_litellm: None) -> None:
     answer = api_of(root).post("llm/run", {"model": OFFLINE_MODEL, "messages": SAID})
     assert answer["choices"][0]["message"]["content"]
 

@@ -199,7 +199,7 @@ async def test_a_call_takes_key_and_address_of_the_row(fake_provider: FakeProvid
 @pytest.mark.django_db(transaction=True)
 async def test_a_provider_that_was_switched_off_gets_nothing(fake_provider: FakeProvider) -> None:
     await in_thread(partial(CHANGE, name="openai", enabled=False))
-    with pytest.raises(errors.ModelError):
+    with pytest.raises(errors.ModelSwitchedOff):
         await ask(OPENAI)
     assert fake_provider.received == []
 

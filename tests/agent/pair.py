@@ -50,12 +50,27 @@ class Server:
         return int(status[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def of_this_test() -> dict[str, str]:
+    """The environment of a process that works on the test's database and Redis."""
+    database = connection.settings_dict
+    at = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "DATABASE_URL": f"postgresql://{database['USER']}:{database['PASSWORD']}@{at}",
+        "REDIS_URL": settings.REDIS_URL,
+        "PYTHONWARNINGS": "ignore",
+        "RATE_LIMIT_SCALE": "0",
+    }
+
+
 @contextmanager
-def two_servers(log: Path, **knobs: str) -> Iterator[list[Server]]:
-    """Both on the test's database and Redis; afterwards none is left."""
-    servers = []
+def two_servers(log: Path, environment: dict[str, str]) -> Iterator[list[Server]]:
+    """Two web processes with a scripted model; afterwards none is left."""
+    servers: list[Server] = []
     try:
-        servers = [_start(log, knobs) for _ in range(2)]
+        for _ in range(2):
+            servers.append(_start(log, environment))
         for server in servers:
             _wait(server, log)
         yield servers
@@ -65,21 +80,10 @@ def two_servers(log: Path, **knobs: str) -> Iterator[list[Server]]:
             server.process.wait()
 
 
-def _start(log: Path, knobs: dict[str, str]) -> Server:
-    database = connection.settings_dict
-    at = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
+def _start(log: Path, environment: dict[str, str]) -> Server:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "tests.settings",
-        "DATABASE_URL": f"postgresql://{database['USER']}:{database['PASSWORD']}@{at}",
-        "REDIS_URL": settings.REDIS_URL,
-        "PYTHONWARNINGS": "ignore",
-        "RATE_LIMIT_SCALE": "0",
-        **knobs,
-    }
     with log.open("ab") as output:
         command = [sys.executable, "-c", START, str(port)]
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
@@ -183,7 +187,8 @@ class Listener:
     chat: str
     ids: list[int] = field(default_factory=list)
     events: list[Json] = field(default_factory=list)
-    connections: int = 0
+    waits: list[float] = field(default_factory=list)
+    """From each coming back to the first event. Units: seconds."""
 
     @property
     def is_over(self) -> bool:
@@ -197,17 +202,16 @@ class Listener:
     async def ask(self, url: str, body: Json) -> None:
         """Begin, whatever happens to the connection: the key makes it one turn."""
         while not self.events:
-            await self._read(url, "POST", self.chat, body=body, headers={"Idempotency-Key": f"key {id(self)}"})
+            await self.read(url, "POST", self.chat, body=body, headers={"Idempotency-Key": f"key {id(self)}"})
 
     async def follow(self, url: str) -> None:
         """Come back until the end."""
         while not self.is_over:
             headers = {"Last-Event-ID": str(self.ids[-1])}
-            await self._read(url, "GET", f"{self.chat}/turns/{self.turn_id}/events", headers=headers)
+            await self.read(url, "GET", f"{self.chat}/turns/{self.turn_id}/events", headers=headers)
 
-    async def _read(self, url: str, method: str, path: str, *, body: Any = None, headers: dict[str, str]) -> None:
-        self.connections += 1
-        text = ""
+    async def read(self, url: str, method: str, path: str, *, body: Any = None, headers: dict[str, str]) -> None:
+        text, begun = "", time.monotonic()
         sent = {"Authorization": f"Bearer {self.token}", **headers}
         try:
             async with (
@@ -216,6 +220,8 @@ class Listener:
             ):
                 assert answer.status_code == 200, await answer.aread()
                 async for part in answer.aiter_text():
+                    if method == "GET" and "id: " in part and "id: " not in text:
+                        self.waits.append(time.monotonic() - begun)
                     text += part
         except httpx.HTTPError:
             await asyncio.sleep(0)

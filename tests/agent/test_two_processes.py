@@ -19,7 +19,7 @@ from agent.streams import Numbered, append_now
 from core.threads import in_thread
 from documents.models import Document
 from tags_app.models import Tag
-from tests.agent.pair import Listener, Proxy, Server, post, random_cuts, two_servers
+from tests.agent.pair import Listener, Proxy, Server, of_this_test, post, random_cuts, two_servers
 from tests.agent.rows import make_thread, make_turn
 from tests.agent.staging import make_document
 from tests.agent.wire import decision, question
@@ -37,7 +37,7 @@ def alice(transactional_db: None) -> Person:
 
 @pytest.fixture
 def servers(alice: Person, tmp_path: Path) -> Iterator[list[Server]]:
-    with two_servers(tmp_path / "web.log") as started:
+    with two_servers(tmp_path / "web.log", of_this_test()) as started:
         yield started
 
 
@@ -63,7 +63,7 @@ async def running_turn() -> Turn:
 async def replay(listener: Listener, url: str) -> Listener:
     """The whole turn as a server tells it to somebody new."""
     fresh = another(listener)
-    await fresh._read(url, "GET", f"{listener.chat}/turns/{listener.turn_id}/events", headers={})
+    await fresh.read(url, "GET", f"{listener.chat}/turns/{listener.turn_id}/events", headers={})
     return fresh
 
 
@@ -75,9 +75,7 @@ def test_chat_on_one_decide_on_the_other_follow_on_either(servers: list[Server],
             assert [call["name"] for call in waiting["tool_calls"]] == ["create_tag"]
             body: Any = {"turn_id": waiting["turn_id"], "approvals": [decision()]}
             streamed = another(listener)
-            await streamed._read(
-                proxy.url, "POST", f"{listener.chat}/approve", body=body | {"stream": True}, headers={}
-            )
+            await streamed.read(proxy.url, "POST", f"{listener.chat}/approve", body=body | {"stream": True}, headers={})
             assert streamed.events[-1]["result"]["text"] == "Done and tagged"
             late = await post(proxy.url, f"{listener.chat}/approve", listener.token, body)
             assert (late["text"], late["decisions"][0]["accepted"]) == ("Done and tagged", False)

@@ -1,5 +1,6 @@
 """The product as it is deployed, for one test session: its own database, web server, workers. Offline model."""
 
+import json
 import os
 import secrets
 import signal
@@ -9,7 +10,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +27,18 @@ PROGRAMS = {
     "ingest": (*CELERY, "--loglevel=WARNING", "-Q", "ingest", "-n", "ingest@%h", "-P", "solo"),
     "llm": (*CELERY, "--loglevel=WARNING", "-Q", "llm,default", "-n", "llm@%h", "-P", "threads", "-c", "4"),
 }
+SEVERAL = """
+import io, json, sys
+import django
+from django.core.management import call_command
+django.setup()
+printed = []
+for name, *arguments in json.loads(sys.argv[1]):
+    out = io.StringIO()
+    call_command(name, *arguments, stdout=out)
+    printed.append(out.getvalue().strip())
+sys.stdout.write(json.dumps(printed))
+"""
 
 
 @dataclass
@@ -69,6 +83,14 @@ class Site:
         assert outcome.returncode == 0, outcome.stderr[-3000:]
         return outcome.stdout.strip()
 
+    def manage_all(self, *commands: Sequence[str]) -> list[str]:
+        """Run management commands one after the other in one process; returns what each prints."""
+        command = [sys.executable, "-c", SEVERAL, json.dumps(commands)]
+        outcome = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
+        assert outcome.returncode == 0, outcome.stderr[-3000:]
+        printed: list[str] = json.loads(outcome.stdout.splitlines()[-1])
+        return printed
+
     def wait(self) -> None:
         """Until the web server answers."""
         deadline = time.monotonic() + START_SECONDS
@@ -86,10 +108,11 @@ class Site:
 
 
 @contextmanager
-def running(folder: Path, name: str, **knobs: str) -> Iterator[Site]:
-    """Start everything on loopback with an empty database of its own; afterwards nothing is left.
+def running(folder: Path, name: str, *commands: Sequence[str], **knobs: str) -> Iterator[tuple[Site, list[str]]]:
+    """Start everything on loopback with a database of its own that has what the management commands make.
 
-    `knobs` are environment variables beside, or instead of, those that are set here.
+    Afterwards nothing is left. `knobs` are environment variables beside, or instead of, those that are set here.
+    Yields: the site, which answers already, and what each command has printed.
     """
     name = f"{name}_{secrets.token_hex(4)}"
     with _database(name) as database_url:
@@ -108,13 +131,14 @@ def running(folder: Path, name: str, **knobs: str) -> Iterator[Site]:
         }
         site = Site(f"http://127.0.0.1:{port}", port, environment, folder)
         try:
-            site.manage("migrate", "-v", "0")
+            _migrations, *printed = site.manage_all(("migrate", "-v", "0"), *commands)
             for program in ("web", *PROGRAMS):
                 site.start(program)
-            yield site
+            site.wait()
+            yield site, printed
         finally:
-            for program in list(site.processes):
-                site.stop(program)
+            with ThreadPoolExecutor() as threads:
+                list(threads.map(site.stop, list(site.processes)))
 
 
 def _free_port() -> int:

@@ -14,8 +14,9 @@ EMAIL, PASSWORD = "ada@example.com", "a long enough secret"
 @contextmanager
 def running_site(folder: Path) -> Iterator[Site]:
     """Start everything, with one person in one organization; afterwards nothing is left."""
-    with running(folder, "browser") as site:
-        site.manage("create_user", "--email", EMAIL, "--password", PASSWORD)
-        site.manage("create_organization", "--name", "Ada's organization", "--owner", EMAIL)
-        site.wait()
+    commands = (
+        ("create_user", "--email", EMAIL, "--password", PASSWORD),
+        ("create_organization", "--name", "Ada's organization", "--owner", EMAIL),
+    )
+    with running(folder, "browser", *commands) as (site, _):
         yield site

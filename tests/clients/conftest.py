@@ -37,12 +37,15 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """Started once; the letters that people get are files below `letters`."""
     folder = tmp_path_factory.mktemp("live")
     key = secrets.token_urlsafe(32)
-    with running(folder, "clients", DJANGO_SETTINGS_MODULE="tests.clients.settings", REQUEST_SIGNING_KEYS=key) as site:
-        user_id = site.manage("create_user", "--email", EMAIL, "--password", PASSWORD, "--name", "Ada", "--admin")
-        organization_id = site.manage("create_organization", "--name", ORGANIZATION, "--owner", EMAIL)
-        account = site.manage("create_token", "--email", EMAIL, "--name", "account")
-        own = site.manage("create_token", "--email", EMAIL, "--name", "program", "--organization", organization_id)
-        site.wait()
+    knobs = {"DJANGO_SETTINGS_MODULE": "tests.clients.settings", "REQUEST_SIGNING_KEYS": key}
+    commands = (
+        ("create_user", "--email", EMAIL, "--password", PASSWORD, "--name", "Ada", "--admin"),
+        ("create_organization", "--name", ORGANIZATION, "--owner", EMAIL),
+        ("create_token", "--email", EMAIL, "--name", "program", "--organization", ORGANIZATION),
+        ("create_token", "--email", EMAIL, "--name", "account"),
+    )
+    with running(folder, "clients", *commands, **knobs) as (site, printed):
+        user_id, organization_id, own, account = printed
         yield Live(site, user_id, organization_id, own, account, signed_session(site.url, key, user_id))
 
 

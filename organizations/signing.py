@@ -36,7 +36,7 @@ def session_id_of(*, token: str) -> uuid.UUID:
     for key in settings.SESSION_SIGNING_KEYS if len(token) <= _LONGEST else ():
         try:
             claims = jwt.decode(token, key, algorithms=[ALGORITHM], options={"require": ["exp", "jti"]})
-        except (jwt.InvalidTokenError, ValueError):  # a header that is no text is a ValueError
+        except (jwt.InvalidTokenError, ValueError, RecursionError):  # of a header that is no text, or too deep
             continue
         return _read_id(claims["jti"])
     raise TokenInvalid()

@@ -1,5 +1,6 @@
 """Access tokens and signed sessions over JSON: what opens what, what ends them, and what is never told."""
 
+import base64
 import hashlib
 import hmac
 import json
@@ -192,6 +193,10 @@ def test_a_forged_token_is_invalid(alice: Person) -> None:
         "a.b.c",
         "é.é.é",
         f"{head}.{body}.{signature}{'x' * 100_000}",
+        *(
+            f"{base64.urlsafe_b64encode(bad).decode().rstrip('=')}.{body}.{signature}"
+            for bad in (b"[" * 2000, b"5", b"{}", b'{"alg": ["HS256"]}', b'{"alg": "HS256", "crit": 5}', b"\xff")
+        ),
     ]
     for text in forged:
         answer = Client().get("/v0/account/users", headers={"Authorization": f"Bearer {text}"})

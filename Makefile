@@ -2,12 +2,13 @@
 PYTHON ?= python3
 RUN = .venv/bin/python
 
-.PHONY: help run demo test test-slow check fix bench bench-startup screenshots install install-dev
+.PHONY: help run demo test test-slow fuzz openapi check fix bench bench-startup screenshots install install-dev
 
 help:
 	@echo "make run         install, start everything, print the address (Ctrl-C stops it)"
 	@echo "make demo        the main job in the terminal: make demo FILE=invoice.pdf"
 	@echo "make test        every check and the fast tests; make test-slow: kills, crashes, long corpora"
+	@echo "make fuzz        5,000 made-up requests; make openapi: write docs/openapi.yaml anew"
 	@echo "make check       only the checks; make fix: format and mend what can be mended"
 	@echo "make bench       speed beside the bare libraries; make bench-startup: installing and starting"
 
@@ -22,6 +23,12 @@ test: install-dev
 
 test-slow: install-dev
 	@exec $(RUN) -m tests.run slow
+
+fuzz: install-dev
+	@exec $(RUN) -m tests.run fuzz
+
+openapi: install
+	@exec $(RUN) manage.py spectacular --file docs/openapi.yaml --validate --fail-on-warn
 
 check: install-dev
 	@exec $(RUN) -m tests.run check

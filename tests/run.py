@@ -112,7 +112,7 @@ def slow(report: Report) -> None:
 
 
 def fuzz(report: Report) -> None:
-    report.run("fuzzing", pytest("-s", "tests/fuzz"), {"FUZZ_EXAMPLES": str(FUZZ_EXAMPLES)})
+    report.run("fuzzing", pytest("tests/fuzz"), {"FUZZ_EXAMPLES": str(FUZZ_EXAMPLES)})
 
 
 def check(report: Report) -> None:

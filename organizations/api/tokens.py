@@ -50,6 +50,7 @@ class SessionsView(PublicView):
         body=SignedUserBody,
         errors=(400, 401, 500),
         headers=("X-Request-Signature",),
+        example={"id": "0190b2a4c1d27c3e8f4a5b6c7d8e9f00", "name": "Ann", "email": "ann@example.com"},
         public=True,
     )
     def post(self, request: Request) -> SessionAnswer:

@@ -120,7 +120,9 @@ def attempt(operation: Operation, stage: Stage, door: Wire, findings: Findings, 
         )(given(operation.as_strategy(generation_mode=mode), st.integers(0, 2**24))(run))()
 
 
-def test_no_request_breaks_a_promise_of_the_description(stage: Stage, door: Wire) -> None:
+def test_no_request_breaks_a_promise_of_the_description(
+    stage: Stage, door: Wire, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = operations()
     findings = Findings()
     count = max(FEW, -(-EXAMPLES * 11 // 10 // len(found)))
@@ -129,7 +131,8 @@ def test_no_request_breaks_a_promise_of_the_description(stage: Stage, door: Wire
         attempt(operation, stage, door, findings, count)
     total = findings.statuses.total()
     took = time.monotonic() - began
-    sys.stdout.write(f"\n{total} requests of {len(found)} operations in {took:.0f} s: {dict(findings.statuses)}\n")
+    with capsys.disabled():
+        sys.stdout.write(f"\n{total} requests of {len(found)} operations in {took:.0f} s: {dict(findings.statuses)}\n")
     assert not findings.faults, "\n".join(f"{label}: {line}" for (label, _), line in sorted(findings.faults.items()))
     assert total >= max(EXAMPLES, FEW * len(found))
     assert findings.statuses[200] > total / 10, "hardly any request gets as far as the thing itself"

@@ -4,16 +4,21 @@ The work goes on when whoever waits hangs up: the next who asks finds the result
 """
 
 import asyncio
+import uuid
 from contextvars import Context
 from functools import partial
 from time import monotonic
+
+from django.db import transaction
 
 from core.errors import NotFound
 from core.threads import in_thread
 from documents.errors import ExtractionActive, ExtractionNotFound, TextNotReady
 from documents.extraction import begin_extraction, perform_extraction, take_over
-from documents.models import Extraction
+from documents.models import Document, Extraction
 from documents.results import find_result
+from documents.selectors import get_document
+from documents.states import lock_state
 from organizations.actor import Actor
 from prompts_app.default import DEFAULT_PROMPT_ID
 
@@ -36,40 +41,45 @@ async def obtain_result(*, actor: Actor, document_id: object, prompt_revid: str,
     Raises: DocumentNotFound, PromptNotFound, TextMissing, ExtractionActive, ModelError, ExtractionFailed.
     """
     until = monotonic() + PATIENCE_SECONDS
+    begin = partial(_result_or_run, actor, document_id, prompt_revid, force)
     while True:
-        if not force and (there := await in_thread(partial(_there, actor, document_id, prompt_revid))):
-            return there
         try:
-            task = await _work(actor, document_id, None if prompt_revid == DEFAULT_PROMPT_ID else prompt_revid)
+            begun = await in_thread(begin)
+        except TextNotReady as problem:
+            raise TextMissing() from problem
         except ExtractionActive:
             if monotonic() > until:
                 raise
             await asyncio.sleep(LOOK_SECONDS)
             continue
-        return await asyncio.shield(task)
+        return begun if isinstance(begun, Extraction) else await asyncio.shield(_work(actor, *begun))
 
 
-def _there(actor: Actor, document_id: object, prompt_revid: str) -> Extraction | None:
+@transaction.atomic
+def _result_or_run(
+    actor: Actor, document_id: object, prompt_revid: str, force: bool
+) -> Extraction | tuple[uuid.UUID, int]:
+    """What is there, or a run to work on with its epoch. While the document is held, no other run can end."""
+    document = get_document(actor=actor, document_id=document_id)
+    lock_state(document.pk)
+    if not force and (there := _there(actor, document, prompt_revid)):
+        return there
+    prompt = None if prompt_revid == DEFAULT_PROMPT_ID else prompt_revid
+    if waiting := take_over(actor=actor, document_id=document.pk, prompt_revid=prompt):
+        return waiting
+    run = begin_extraction(actor=actor, document_id=document.pk, prompt_revid=prompt)
+    return run.pk, run.epoch
+
+
+def _there(actor: Actor, document: Document, prompt_revid: str) -> Extraction | None:
     try:
-        found = find_result(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+        found = find_result(actor=actor, document_id=document.pk, prompt_revid=prompt_revid)
     except ExtractionNotFound:
         return None
-    return found if found.version_id == found.document.current_version_id else None
+    return found if found.version_id == document.current_version_id else None
 
 
-async def _work(actor: Actor, document_id: object, prompt_revid: str | None) -> "asyncio.Task[Extraction]":
-    try:
-        run = await in_thread(
-            partial(begin_extraction, actor=actor, document_id=document_id, prompt_revid=prompt_revid)
-        )  # fmt: skip
-        run_id, epoch = run.pk, run.epoch
-    except TextNotReady as problem:
-        raise TextMissing() from problem
-    except ExtractionActive:
-        taken = await in_thread(partial(take_over, actor=actor, document_id=document_id, prompt_revid=prompt_revid))
-        if taken is None:
-            raise
-        run_id, epoch = taken
+def _work(actor: Actor, run_id: uuid.UUID, epoch: int) -> "asyncio.Task[Extraction]":
     task = asyncio.get_running_loop().create_task(
         perform_extraction(actor=actor, run_id=run_id, epoch=epoch), context=Context()
     )

@@ -240,10 +240,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whatever ends us, what we started ends too
     with emitting() as emitter, tempfile.TemporaryDirectory() as folder:
         knobs = {"OPENAI_API_KEY": "bench", "OPENAI_API_BASE": f"{emitter}/v1", "RATE_LIMIT_SCALE": "0"}
-        with running(Path(folder), "chunks", **knobs, LOG_LEVEL="WARNING") as site:
+        with running(Path(folder), "chunks", **knobs, LOG_LEVEL="WARNING") as (site, _):
             site.stop("ingest")
             site.stop("llm")
-            site.wait()
             asyncio.run(_measure(site, emitter, options))
 
 

@@ -191,13 +191,16 @@ def newest_of_branch(*, turn: Turn) -> Turn:
     return turn
 
 
-def get_turn(*, actor: Actor, turn_id: object, document_id: object = None) -> Turn:
-    """A turn that the actor may see, with its messages and calls.
+def get_turn(*, actor: Actor, turn_id: object, document_id: object = None, whole: bool = True) -> Turn:
+    """A turn that the actor may see, with its messages and calls unless it need not be whole.
 
     Raises: TurnNotFound, also for another document's turn when `document_id` is given.
     """
-    row = get_owned(Turn, actor, turn_id, error=TurnNotFound)
-    turn = _whole_turns().get(pk=row.pk)
+    rows = _whole_turns() if whole else Turn.objects.select_related("thread", "document")
+    wanted = parse_id(turn_id, error=TurnNotFound)
+    turn = rows.filter(pk=wanted, organization_id=actor.organization_id).first()
+    if turn is None:
+        raise TurnNotFound()
     if document_id is not None and show_id(turn.document_id) != _plain_id(document_id):
         raise TurnNotFound()
     if turn.document.deleted_at or (turn.thread and turn.thread.deleted_at) or not may_decide(actor=actor, turn=turn):
@@ -300,7 +303,7 @@ def turn_events(*, actor: Actor, turn_id: object, document_id: object, after: in
     rest = stored_events(row_id, after=after, count=PORTION)
     kept = rest[-1].seq if 0 < len(rest) < PORTION else last_seq(row_id)
     # Read before the rows: what is told in between comes with the next portion.
-    turn = get_turn(actor=actor, turn_id=row_id, document_id=document_id)
+    turn = get_turn(actor=actor, turn_id=row_id, document_id=document_id, whole=False)
     newest = max(turn.event_seq, kept)
     reaches_back = rest[0].seq == after + 1 if rest else after in (kept or newest, newest)
     if not rest and after == 0 and turn.status != Turn.Status.RUNNING:
@@ -309,6 +312,7 @@ def turn_events(*, actor: Actor, turn_id: object, document_id: object, after: in
     if after <= newest and reaches_back and (is_whole or after == newest):
         seq = rest[-1].seq if rest else after
         return Replay(rest, None, seq, turn.status in Turn.OPEN or seq < newest, turn)
+    turn = get_turn(actor=actor, turn_id=row_id, document_id=document_id)
     return Replay((), snapshot(turn=turn, live=live_text(turn=turn)), newest, turn.status in Turn.OPEN, turn)
 
 

@@ -144,12 +144,12 @@ def open_thread(*, actor: Actor, document_id: object, thread_id: object) -> Thre
 
 
 @transaction.atomic
-def open_turn(*, actor: Actor, document_id: object, turn_id: object) -> Turn:
+def open_turn(*, actor: Actor, document_id: object, turn_id: object, whole: bool = True) -> Turn:
     """The turn, to be read; an admin who opens one of somebody's private thread leaves a line in the audit log.
 
     Raises: TurnNotFound.
     """
-    turn = get_turn(actor=actor, document_id=document_id, turn_id=turn_id)
+    turn = get_turn(actor=actor, document_id=document_id, turn_id=turn_id, whole=whole)
     if turn.author_id != actor.user_id and not (turn.thread and turn.thread.shared):
         record(actor=actor, action="turn.opened_by_admin", target=("turn", turn.pk))
     return turn

@@ -86,10 +86,10 @@ async def _compared(so_far: Figures, talk: Listener, url: str) -> Figures:
     )
 
 
-def measure(site: Site, folder: Path, cuts: int) -> tuple[Figures, Proxy]:
+def measure(site: Site, folder: Path, token: str, chat: str, cuts: int) -> tuple[Figures, Proxy]:
     """Units: `cuts` connections."""
-    token, chat = json.loads(site.manage("shell", "-v", "0", "-c", SEED).splitlines()[-1])
-    site.stop("web")
+    for program in list(site.processes):
+        site.stop(program)
     with two_servers(folder / "pair.log", {**site.environment, "RATE_LIMIT_SCALE": "0"}) as servers:
         proxy = Proxy(servers, random_cuts(7))
 
@@ -104,8 +104,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cuts", type=int, default=1000, help="how many connections are cut")
     cuts = parser.parse_args().cuts
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder), "resume") as site:
-        figures, proxy = measure(site, Path(folder), cuts)
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder), "resume") as (site, _):
+        token, chat = json.loads(site.manage("shell", "-v", "0", "-c", SEED).splitlines()[-1])
+        figures, proxy = measure(site, Path(folder), token, chat, cuts)
     backs = sorted(figures.backs)
     print(f"cut connections          {proxy.cuts} of {len(proxy.used)}, over two web processes")
     print(f"turns, events            {figures.turns}, {figures.events}")

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
@@ -44,6 +45,8 @@ from organizations.idempotency import once
 CHAT_SECONDS = 290.0
 APPROVE_SECONDS = 30.0
 STOP_SECONDS = 3.0
+FRESH_SECONDS = 2.0
+"""So long a check of who asks is good for."""
 MAX_CURSOR = 2**53
 TAG = "Agent"
 Json = dict[str, Any]
@@ -57,9 +60,11 @@ class TurnView(AsyncOrganizationView):
 
     def source(self, turn: Turn, finish: Finish, *, once_only: bool) -> Source:
         """Where frames of this turn come from. Who asks is looked at again each time the database is."""
+        checked_at = monotonic()
 
         def replay(after: int) -> Replay:
-            self.admit(self.plain_request)
+            if monotonic() - checked_at > FRESH_SECONDS:
+                self.admit(self.plain_request)
             return turn_events(actor=self.actor, turn_id=turn.pk, document_id=turn.document_id, after=after)
 
         return Source(turn=turn, replay=replay, finished=finish, once=once_only)
@@ -254,7 +259,7 @@ class TurnEventsView(TurnView):
     def _open(self, document_id: str, turn_id: str) -> Turn:
         get_document(actor=self.actor, document_id=document_id)
         try:
-            return services.open_turn(actor=self.actor, document_id=document_id, turn_id=turn_id)
+            return services.open_turn(actor=self.actor, document_id=document_id, turn_id=turn_id, whole=False)
         except TurnNotFound as problem:
             raise TurnUnknown() from problem
 

@@ -144,6 +144,7 @@ def test_who_loses_the_membership_hears_no_more(
 ) -> None:
     put_on_stage(monkeypatch, makes_tag())
     monkeypatch.setattr(frames, "KEEPALIVE_SECONDS", 0.15)
+    monkeypatch.setattr(views, "FRESH_SECONDS", 0.0)
     turn_id = api.post(chat, question())["turn_id"]
     leaving = later(lambda: Membership.objects.filter(user=alice.user).delete())
     told = stream(api, "get", f"{chat}/turns/{turn_id}/events?after=3")

@@ -4,14 +4,15 @@ The operators are those of MUI's data grid for columns of text, numbers, dates a
 a value is one that the person has not finished: it keeps every row.
 """
 
+import re
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, cast
 
 from django.db.models import Exists, Expression, F, Model, OuterRef, Q, Subquery, Value
-from django.db.models.functions import Upper
-from django.db.models.lookups import In
+from django.db.models.functions import Coalesce, StrIndex, Upper
+from django.db.models.lookups import GreaterThan, In
 
 from core.errors import Invalid, NotFound
 from core.ids import parse_id
@@ -19,6 +20,7 @@ from core.ids import parse_id
 Kind = Literal["text", "choice", "number", "time", "id", "links"]
 
 MAX_TEXT = 1000
+_TRIGRAM = re.compile(r"[^\W_]{3}")
 _TEXT = {
     "contains": "icontains",
     "equals": "iexact",
@@ -78,6 +80,17 @@ def condition(field: Field, *, operator: str, value: Any) -> Q:
     return ~found if operator in _NEGATED else found
 
 
+def contains(lookup: str, text: str) -> Q:
+    """Text without case within the field. Raises: ListQueryInvalid.
+
+    Without three letters or digits in a row there is no trigram to look up, and an index of trigrams would be read as a
+    whole: such a text is compared in a way that no index claims to serve.
+    """
+    if _TRIGRAM.search(storable(text)):
+        return Q(**{f"{lookup}__icontains": text})
+    return Q(GreaterThan(StrIndex(Upper(Coalesce(F(lookup), Value(""))), Upper(Value(text))), 0))
+
+
 def storable(text: str) -> str:
     """PostgreSQL has no NUL and no lone surrogates. Raises: ListQueryInvalid."""
     if len(text) > MAX_TEXT or "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
@@ -131,6 +144,8 @@ def _compared(field: Field, operator: str, value: Any) -> Q:
         return Q(**{field.lookup: _value(value, "id")})
     if field.kind == "choice" and operator in ("equals", "is", "="):
         return Q(**{field.lookup: _value(value, "choice")})
+    if operator == "contains":
+        return contains(field.lookup, str(value))
     lookup = (_NUMBER if field.kind == "number" else _TEXT)[operator]
     return Q(**{f"{field.lookup}__{lookup}": _value(value, field.kind)})
 

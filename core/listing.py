@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from django.db.models import Expression, F, Model, OrderBy, Q, QuerySet, Subquery
 from django.db.models.functions import Upper
 
-from core.conditions import Field, ListQueryInvalid, condition, storable
+from core.conditions import Field, ListQueryInvalid, condition, contains
 
 M = TypeVar("M", bound=Model)
 Fields = Mapping[str, Field]
@@ -60,7 +60,7 @@ def page_of(rows: QuerySet[M], *, skip: int, limit: int) -> Listing[M]:
 
 def containing(rows: QuerySet[M], *, lookup: str, text: str | None) -> QuerySet[M]:
     """Rows whose field contains `text`, without case; never a pattern."""
-    return rows.filter(**{f"{lookup}__icontains": storable(text)}) if text else rows
+    return rows.filter(contains(lookup, text)) if text else rows
 
 
 def ordered(

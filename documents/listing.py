@@ -13,7 +13,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Upper
 
 from core.conditions import Field, storable
-from core.listing import Fields, filtered, ordered
+from core.listing import Fields, containing, filtered, ordered
 from documents.errors import InvalidQuery
 from documents.models import Document
 from tags_app.models import Tag
@@ -67,8 +67,7 @@ def found(rows: QuerySet[Document], *, name_search: str | None, filters: str | N
 
     Raises: ListQueryInvalid.
     """
-    rows = filtered(rows, filters=filters, fields=FIELDS)
-    return rows.filter(name__icontains=storable(name_search)) if name_search else rows
+    return containing(filtered(rows, filters=filters, fields=FIELDS), lookup="name", text=name_search)
 
 
 def page_of_ids(

@@ -49,6 +49,8 @@ def test_a_search_is_plain_text_without_case(alice: Person, search: str, found: 
         (where("description", "isEmpty"), ["A.B", "a_b"]),
         (where("description", "isNotEmpty"), ["50%"]),
         (where("description", "doesNotContain", "first"), ["A.B", "a_b"]),
+        (where("description", "doesNotContain", "fi"), ["A.B", "a_b"]),
+        (where("description", "contains", "FI"), ["50%"]),
         (where("color", "isAnyOf", ["#111111"]), ["A.B", "50%"]),
         (where("created_at", "is", "2026-05-01"), ["A.B"]),
         (where("created_at", "is", "2026-05-01T12:30"), ["A.B"]),

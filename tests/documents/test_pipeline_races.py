@@ -12,6 +12,7 @@ import pytest
 
 from documents import pipeline, tasks
 from documents.models import Event, Extraction, Run
+from documents.services import delete_document, restore_document
 from tags_app.services import create_tag
 from tests.conftest import Person, make_person
 from tests.documents.conftest import ROOT, StartWorker, wait_for, worker_environment
@@ -118,3 +119,27 @@ def test_a_run_whose_worker_is_killed_while_the_model_is_asked_is_done_by_the_ne
     assert (run.pk, run.attempts, run.epoch, run.phase) == (lost.pk, 2, 2, "complete")
     assert Extraction.objects.get().llm_result == {"number": "2468"}
     assert pipeline._claim(run.pk)[1] is None
+
+
+def test_documents_that_are_deleted_while_their_runs_end_hold_nobody_up(
+    alice: Person, players: list["subprocess.Popen[str]"]
+) -> None:
+    tag = create_tag(actor=alice.actor, name="Invoices")
+    for number in range(PROMPTS):
+        tagged_prompt(alice, f"Prompt {number}", [tag])
+    assert [heard(process) for process in players] == [{"ready": True}] * PLAYERS
+    for number in range(ROUNDS):
+        document = read_document(alice, tag)
+        runs = [run_id.hex for run_id in pipeline.queue_prompts(document.pk)]
+        for process, run_id in zip(players, runs, strict=True):
+            assert process.stdin
+            process.stdin.write(json.dumps({"runs": [run_id]}) + "\n")
+            process.stdin.flush()
+        time.sleep(number * 0.05)
+        for _ in range(3):
+            delete_document(actor=alice.actor, document_id=document.pk)
+            restore_document(actor=alice.actor, document_id=document.pk)
+        delete_document(actor=alice.actor, document_id=document.pk)
+        assert [heard(process) for process in players] == [{"made": []}] * PLAYERS
+        left = Run.objects.filter(document=document, kind="extract").exclude(phase__in=Run.ENDED)
+        assert not left.exists()

@@ -24,6 +24,7 @@ from organizations.actor import Actor
 from organizations.errors import NotAMember
 from organizations.middleware import SESSION_KEY
 from organizations.models import User
+from organizations.news import members_group
 from organizations.selectors import actor_for, memberships_of
 
 NOT_ALLOWED = 4403
@@ -35,7 +36,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     actor: Actor
     thread_id: str
-    group: str = ""
+    groups: tuple[str, ...] = ()
 
     async def connect(self) -> None:
         """Joins the group first, then says how far each turn is: what comes in between is noticed as a gap."""
@@ -46,8 +47,9 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         except DomainError:
             await self.close(NOT_ALLOWED)
             return
-        self.group = thread_group(parse_id(self.thread_id))
-        await self.channel_layer.group_add(self.group, self.channel_name)
+        self.groups = (thread_group(parse_id(self.thread_id)), members_group(self.actor.organization_id))
+        for group in self.groups:
+            await self.channel_layer.group_add(group, self.channel_name)
         await self.accept()
         for turn_hex, seq in await in_thread(self._positions):
             await self.send(f"<!--at {turn_hex} {seq} {seq}-->")
@@ -58,8 +60,8 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             self._guard.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._guard
-        if self.group:
-            await self.channel_layer.group_discard(self.group, self.channel_name)
+        for group in self.groups:
+            await self.channel_layer.group_discard(group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Nothing is taken from a page over the socket."""

@@ -44,6 +44,9 @@ def configure(options: dict[str, Any]) -> None:
             "root": {"handlers": ["stderr"], "level": options["level"]},
             "loggers": {
                 "django.db.backends": {"level": "WARNING"},
+                # Their warnings name the address, which may hold an invitation or a share; refusals are no faults.
+                "django.request": {"level": "ERROR"},
+                "django.security.csrf": {"level": "ERROR"},
                 "django.channels.server": {"level": "WARNING"},
                 "daphne": {"level": "WARNING"},
                 "celery": {"level": "WARNING"},

@@ -170,7 +170,13 @@ SESSION_SIGNING_KEYS = env.list("SESSION_SIGNING_KEYS", default=[derived_key(SEC
 ENCRYPTION_KEYS = env.list("ENCRYPTION_KEYS", default=[derived_key(SECRET_KEY, "encryption")])
 REQUEST_SIGNING_KEYS = env.list("REQUEST_SIGNING_KEYS", default=[])  # shared with a front end; none: no such sign-in
 API_SESSION_SECONDS = env.int("API_SESSION_SECONDS", default=24 * 3600)
-EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+# Such as smtp+tls://user:password@host:587
+_EMAIL = {"EMAIL_USE_TLS": False, "EMAIL_USE_SSL": False, **env.email_url("EMAIL_URL", default="consolemail://")}
+EMAIL_BACKEND = _EMAIL["EMAIL_BACKEND"]
+EMAIL_HOST, EMAIL_PORT = _EMAIL["EMAIL_HOST"] or "localhost", _EMAIL["EMAIL_PORT"] or 25
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _EMAIL["EMAIL_HOST_USER"] or "", _EMAIL["EMAIL_HOST_PASSWORD"] or ""
+EMAIL_USE_TLS, EMAIL_USE_SSL = _EMAIL["EMAIL_USE_TLS"], _EMAIL["EMAIL_USE_SSL"]
+EMAIL_TIMEOUT = env.int("EMAIL_TIMEOUT", default=10)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="docrouter@localhost")
 PUBLIC_URL = env.str("PUBLIC_URL", default="")  # where people reach us, for links in e-mails
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")

@@ -11,6 +11,7 @@ from organizations.actor import Actor
 from organizations.errors import NotAMember
 from organizations.middleware import SESSION_KEY
 from organizations.models import User
+from organizations.news import members_group
 from organizations.selectors import actor_for, actor_of_membership, memberships_of
 
 RECHECK_SECONDS = 15.0
@@ -32,10 +33,11 @@ class MemberConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.close(4401)
             return
         self.actor, self._checked_at = actor, time.monotonic()
-        self.joined = await self.watched()
-        if not self.joined:
+        watched = await self.watched()
+        if not watched:
             await self.close(4404)
             return
+        self.joined = (*watched, members_group(actor.organization_id))
         for group in self.joined:
             await self.channel_layer.group_add(group, self.channel_name)
         await self.accept()
@@ -56,6 +58,13 @@ class MemberConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         """Ask again from time to time; close the socket of who is no member any more."""
         if time.monotonic() - self._checked_at < RECHECK_SECONDS:
             return True
+        return await self._check_membership()
+
+    async def membership_changed(self, message: dict[str, Any]) -> None:
+        """Memberships of the organization changed: look at once whether it was this person's."""
+        await self._check_membership()
+
+    async def _check_membership(self) -> bool:
         if not await database_sync_to_async(self._is_member)():
             await self.close(4403)
             return False

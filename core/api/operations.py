@@ -62,18 +62,21 @@ def operation(
     answer_example: Any = None,
     media_type: str = "application/json",
     or_events: bool = False,
+    or_text: bool = False,
     headers: Sequence[str] = (),
     public: bool = False,
 ) -> Callable[[F], F]:
     """Describe a handler. `answer` is a model, `list[Model]` or a schema; `errors` beside the 401, 422 and 429 of all.
 
-    `media_type` is the answer's; with `or_events` it may be a stream of events instead. `headers` are request headers
-    that matter here.
+    `media_type` is the answer's; with `or_events` or `or_text` it may be a stream instead. `headers` are request
+    headers that matter here.
     """
     statuses = sorted({*errors, 422, 429, *(() if public else (401, 403)), *((413,) if body is not None else ())})
     responses: dict[Any, Any] = {(200, media_type): _described(answer, "Done")}
     if or_events:
         responses[(200, "text/event-stream")] = _described({"type": "string"}, "Done")
+    if or_text:
+        responses[(200, "text/plain")] = _described({"type": "string"}, "Done")
     for status in statuses:
         problem = ValidationProblem if status == 422 else Problem
         responses[(status, "application/json")] = OpenApiResponse(

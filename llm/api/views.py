@@ -106,6 +106,7 @@ class AccountRunView(AsyncSystemAdminView):
         body=bodies.CompletionBody,
         errors=(400, 503),
         example=RUN_EXAMPLE,
+        or_text=True,
     )
     async def post(self, request: Request) -> Result:
         return await run(self.body(bodies.CompletionBody))
@@ -124,6 +125,7 @@ class OrganizationRunView(AsyncOrganizationSystemAdminView):
         body=bodies.CompletionBody,
         errors=(400, 503),
         example=RUN_EXAMPLE,
+        or_text=True,
     )
     async def post(self, request: Request) -> Result:
         return await run(self.body(bodies.CompletionBody))

@@ -16,10 +16,10 @@ from django.contrib.sessions.models import Session
 
 from agent.services import Decision, cancel_turn, decide, start_turn
 from agent.streams import last_seq
-from core.publish import apublish
 from docrouter.urls import websocket_urlpatterns
 from documents.models import Document
 from organizations.models import Membership
+from organizations.services import end_membership
 from tests.agent.rows import make_thread, waiting_turn
 from tests.agent.staging import make_document, makes_tag, put_on_stage, says, waits_for
 from tests.conftest import Person, make_person
@@ -155,8 +155,8 @@ async def test_a_removed_members_socket_closes(alice: Person, document: Document
     turn = await database_sync_to_async(waiting_turn)(bob.actor, document)
     async with watching(bob, document, turn.thread.pk.hex) as page:
         await page.receive_from(timeout=5)
-        await database_sync_to_async(Membership.objects.filter(user=bob.user).delete)()
-        await apublish(f"thread.{turn.thread.pk.hex}", {"type": "membership.changed"})
+        membership = await database_sync_to_async(Membership.objects.get)(user=bob.user)
+        await database_sync_to_async(end_membership)(actor=alice.actor, membership=membership)
         assert (await page.receive_output(timeout=5)) == {"type": "websocket.close", "code": NOT_ALLOWED}
 
 

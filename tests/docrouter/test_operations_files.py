@@ -14,7 +14,7 @@ from django.conf import settings
 from docrouter.run import knobs, programs
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-READERS = {"str", "int", "float", "bool", "list", "get", "_number", "_is_given", "url", "json"}
+READERS = {"str", "int", "float", "bool", "list", "get", "_number", "_is_given", "url", "json", "email_url"}
 NOT_FOR_PEOPLE = {
     "PATH",  # of the machine
     "DJANGO_SETTINGS_MODULE",
@@ -105,5 +105,5 @@ def test_commands_in_the_pages_exist(name: str) -> None:
     text = (ROOT / name).read_text()
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"\bmake (?!sure)([a-z-]+)", text)) <= targets
-    commands = {path.stem for path in ROOT.glob("*/management/commands/*.py")} | {"check"}
+    commands = {path.stem for path in ROOT.glob("*/management/commands/*.py")} | {"check", "spectacular"}
     assert set(re.findall(r"manage\.py ([a-z_]+)", text)) <= commands

@@ -13,6 +13,7 @@ from documents.models import Document
 from documents.services import delete_document, update_document
 from documents.urls import websocket_urlpatterns
 from organizations.models import Membership
+from organizations.services import end_membership
 from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_document
 
@@ -92,6 +93,14 @@ async def test_the_socket_of_a_removed_member_closes(
     await Membership.objects.filter(user=bob.user).adelete()
     await sync_to_async(update_document)(actor=alice.actor, document_id=receipt.id, name="June.pdf")
     assert (await listening.receive_output(5))["type"] == "websocket.close"
+
+
+async def test_the_socket_of_a_removed_member_closes_at_once(alice: Person, bob: Person, receipt: Document) -> None:
+    listening = await socket_of(bob, "/ws/documents")
+    assert (await listening.connect())[0]
+    membership = await Membership.objects.aget(user=bob.user)
+    await sync_to_async(end_membership)(actor=alice.actor, membership=membership)
+    assert (await listening.receive_output(5)) == {"type": "websocket.close", "code": 4403}
 
 
 async def test_what_a_browser_sends_is_ignored(alice: Person, receipt: Document) -> None:

@@ -1,4 +1,4 @@
-"""Tells a turn's events: numbers them, lets small pieces of text wait a moment for each other, keeps their order.
+"""Tells a turn's events: numbers them, lets pieces of text that follow fast wait for each other, keeps their order.
 
 A task of its own sends, so that a turn goes on while Redis answers; what gathers meanwhile goes in one batch.
 """
@@ -27,9 +27,10 @@ class Outbox:
         self._unsent: list[Numbered] = []
         self._hurry = asyncio.Event()
         self._sender: asyncio.Task[None] | None = None
+        self._sent_at = 0.0  # by the loop's clock
 
     async def tell(self, event: Event) -> None:
-        """Text waits up to 40 ms for more text; everything else goes at once, after the text before it.
+        """Text goes once 40 ms have passed since the last was sent; all else at once, after the text before it.
 
         Returns before it is sent, unless Redis is so slow that much has gathered.
         """
@@ -81,9 +82,10 @@ class Outbox:
         while self._unsent or self._pieces:
             if not self._unsent:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(COALESCE_SECONDS):
+                    async with asyncio.timeout_at(self._sent_at + COALESCE_SECONDS):
                         await self._hurry.wait()
                 self._seal()
             self._hurry.clear()
+            self._sent_at = asyncio.get_running_loop().time()
             batch, self._unsent = self._unsent, []
             await self._streams.append(self._turn_id, self._thread_id, batch)

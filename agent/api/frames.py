@@ -4,7 +4,6 @@ Nothing is lost and nothing comes twice.
 The buffer is the turn's stream outside the process: a reader is given more only once it has taken what it was given.
 """
 
-import json
 import traceback
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -16,7 +15,7 @@ import structlog
 from django.http import StreamingHttpResponse
 from redis.exceptions import RedisError
 
-from agent.api.results import Finish, finish_text, last_words
+from agent.api.results import Finish, compact, finish_text, last_words
 from agent.events import ErrorEvent, to_text
 from agent.models import Turn
 from agent.selectors import Replay
@@ -138,7 +137,7 @@ class _Reader:
     async def _snapshot(self, replay: Replay) -> bytes:
         """Everything at once, with the last event again when the turn rests: a reader always hears how it stands."""
         self.cursor = replay.seq
-        parts = [frame(self.cursor, json.dumps(replay.snapshot, ensure_ascii=False))]
+        parts = [frame(self.cursor, compact(replay.snapshot))]
         words = await in_thread(partial(last_words, replay.turn, self.source.finished))
         self.is_over = bool(words)
         return b"".join([*parts, *(frame(self.cursor, text) for text in words)])

@@ -7,7 +7,6 @@ from typing import Any
 
 from agent.api.errors import TurnFailed, TurnFailedForNow
 from agent.events import ApprovalRequired, CallShown, ErrorEvent, to_text, to_wire
-from agent.messages import to_json
 from agent.models import Message, ToolCall, Turn
 from agent.transcript import call_from_row
 from core.errors import DomainError
@@ -43,7 +42,7 @@ def finish_text(raw: bytes, finish: Finish) -> tuple[bytes, bool]:
     """A stored `done` event completed, and whether the turn waits."""
     event = json.loads(raw)
     event["result"] = finish(event["result"])
-    return to_json(event).encode(), event["result"].get("status") == "waiting"
+    return compact(event).encode(), event["result"].get("status") == "waiting"
 
 
 def last_words(turn: Turn, finish: Finish) -> list[str]:
@@ -52,8 +51,8 @@ def last_words(turn: Turn, finish: Finish) -> list[str]:
         return []
     end = end_of(turn)
     if end["type"] == "error":
-        return [to_json(end)]
-    done = to_json({**end, "result": finish(end["result"])})
+        return [compact(end)]
+    done = compact({**end, "result": finish(end["result"])})
     if turn.status != Turn.Status.WAITING or turn.expires_at is None:
         return [done]
     asked = ApprovalRequired(turn_id=show_id(turn.pk), tool_calls=pending_calls(turn), expires_at=turn.expires_at)
@@ -103,6 +102,11 @@ def running_result(turn: Turn) -> Json:
         "usage": turn.usage,
         "cost_usd": float(turn.cost_usd),
     }
+
+
+def compact(event: Json) -> str:
+    """An event as text, in the form in which the others are kept."""
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
 def answer_of(turn: Turn, end: Json | None, finish: Finish) -> Json:

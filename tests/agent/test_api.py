@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from agent import runner
 from agent.models import Message, Thread, Turn
 from documents.models import Document
 from llm.errors import ModelKeyRefused, ModelStreamBroken
 from tags_app.models import Tag
+from tags_app.services import create_tag
 from tests.agent.scripted import asks
 from tests.agent.staging import make_document, makes_tag, put_on_stage, says, waits_for
 from tests.agent.wire import decision, question, stream
@@ -101,12 +103,15 @@ def test_an_approve_streams_the_rest_with_numbers_that_go_on(api: Api, chat: str
 
 
 def test_calls_that_are_not_named_stay_open_with_the_same_turn(api: Api, chat: str, monkeypatch: Any) -> None:
-    two = asks(("a", "create_tag", '{"name": "One"}'), ("b", "create_tag", '{"name": "Two"}'))
-    put_on_stage(monkeypatch, two, says("Done"))
-    turn_id = api.post(chat, question())["turn_id"]
+    one, two = ("a", "create_tag", '{"name": "One"}'), ("b", "create_tag", '{"name": "Two"}')
+    put_on_stage(monkeypatch, asks(("r", "list_tags", "{}"), one, two), says("Done"))
+    waiting = api.post(chat, question())
+    turn_id = waiting["turn_id"]
+    assert [call["id"] for call in waiting["tool_calls"]] == ["a", "b"]
     partly = api.post(f"{chat}/approve", {"turn_id": turn_id, "approvals": [decision("a")]})
     assert (partly["status"], partly["turn_id"]) == ("waiting", turn_id)
     assert [call["id"] for call in partly["tool_calls"]] == ["b"]
+    assert partly["executed_rounds"] == waiting["executed_rounds"], "from rows as from the stream"
     assert Tag.objects.count() == 0
     streamed = stream(api, "post", f"{chat}/approve", {"turn_id": turn_id, "approvals": [], "stream": True})
     assert streamed.types == ["approval_required", "done"]
@@ -232,6 +237,32 @@ def test_a_chat_that_cannot_be_is_refused_and_writes_nothing(api: Api, chat: str
         assert answer.status_code == status, (str(body)[:200], answer.content[:300])
         assert answer.json()["detail"]
     assert (Turn.objects.count(), Thread.objects.count(), Message.objects.count()) == (0, 0, 0)
+
+
+def test_what_belongs_to_others_cannot_be_named(api: Api, chat: str, alice: Person) -> None:
+    charlie = make_person("charlie@example.com")
+    theirs, elsewhere = make_document(charlie.actor), make_document(alice.actor)
+    tag = create_tag(actor=charlie.actor, name="Theirs").pk.hex
+    their_thread = api_of(charlie).post(f"documents/{theirs.pk.hex}/chat/threads")["thread_id"]
+    other_thread = api.post(f"documents/{elsewhere.pk.hex}/chat/threads")["thread_id"]
+    for kind, foreign in (("tag", tag), ("document", theirs.pk.hex)):
+        refused = api.raw("post", chat, question(mentions=[{"type": kind, "id": foreign}]))
+        assert (refused.status_code, foreign in refused.json()["detail"]) == (400, True)
+    for thread in (their_thread, other_thread):
+        assert api.error("post", chat, question(thread_id=thread)) == (404, "Thread not found")
+        assert api.error("post", f"{chat}/cancel", {"thread_id": thread}) == (404, "Thread not found")
+    assert api.error("post", f"documents/{theirs.pk.hex}/chat", question()) == (404, "Document not found")
+    assert Turn.objects.count() == 0
+
+
+def test_a_process_that_shuts_down_takes_no_questions(api: Api, chat: str, monkeypatch: Any) -> None:
+    put_on_stage(monkeypatch, makes_tag())
+    turn_id = api.post(chat, question())["turn_id"]
+    monkeypatch.setattr(runner, "accepts_turns", lambda: False)
+    assert api.error("post", chat, question())[0] == 503
+    refused = api.raw("post", f"{chat}/approve", {"turn_id": turn_id, "approvals": [decision()]})
+    assert (refused.status_code, refused.json()["code"]) == (503, "shutting_down")
+    assert Turn.objects.get().status == "waiting"
 
 
 def test_decisions_that_cannot_be_are_refused_and_decide_nothing(api: Api, chat: str, monkeypatch: Any) -> None:

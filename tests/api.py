@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpResponse
 from django.test import Client
 
 from organizations.services import create_token
@@ -36,7 +35,7 @@ class Api:
         assert answer.status_code >= 400, answer.content
         return answer.status_code, answer.json()["detail"]
 
-    def raw(self, method: str, path: str, body: Any = None, **headers: str) -> HttpResponse:
+    def raw(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """The response as it is. `body`: bytes as they are, anything else as JSON."""
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         address = f"{self.base}/{path}" if path else self.base

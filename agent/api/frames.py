@@ -15,7 +15,7 @@ import structlog
 from django.http import StreamingHttpResponse
 from redis.exceptions import RedisError
 
-from agent.api.results import Finish, compact, finish_text, last_words
+from agent.api.results import Finish, Json, compact, finish_text, last_words
 from agent.events import ErrorEvent, to_text
 from agent.models import Turn
 from agent.selectors import Replay
@@ -127,17 +127,17 @@ class _Reader:
     async def _replayed(self) -> bytes:
         replay = await in_thread(lambda: self.source.replay(self.cursor))
         if replay.snapshot is not None:
-            return await self._snapshot(replay)
+            return await self._snapshot(replay, replay.snapshot)
         part = await self._taken(replay.stored)
         rests = self.was_told_end and replay.turn.status == Turn.Status.WAITING
         if not replay.is_open or (rests and replay.turn.event_seq <= self.cursor):
             self.is_over = True
         return part
 
-    async def _snapshot(self, replay: Replay) -> bytes:
+    async def _snapshot(self, replay: Replay, snapshot: Json) -> bytes:
         """Everything at once, with the last event again when the turn rests: a reader always hears how it stands."""
         self.cursor = replay.seq
-        parts = [frame(self.cursor, compact(replay.snapshot))]
+        parts = [frame(self.cursor, compact(snapshot))]
         words = await in_thread(partial(last_words, replay.turn, self.source.finished))
         self.is_over = bool(words)
         return b"".join([*parts, *(frame(self.cursor, text) for text in words)])

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -61,8 +60,7 @@ async def _stream(api: Api, method: str, path: str, body: Any, parts: int, heade
     )
     assert answer.status_code == 200, answer.content
     text = ""
-    content: AsyncIterator[bytes] = answer.streaming_content
-    async with aclosing(aiter(content)) as pieces:
+    async with aclosing(aiter(answer.streaming_content)) as pieces:
         async for piece in pieces:
             text += piece.decode()
             parts -= 1

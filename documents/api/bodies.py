@@ -163,6 +163,8 @@ class DocumentResponse(DocumentMetadata):
 
 
 class DocumentsAnswer(Answer):
+    """`total_count` with a search or filter is exact up to 2,000, and beyond always more than what came so far."""
+
     documents: list[DocumentMetadata]
     total_count: int
     skip: int

@@ -107,6 +107,7 @@ def documents_page(request: MemberRequest) -> HttpResponse:
     context = {
         "lines": document_lines(actor=request.actor, documents=found.documents),
         "total": found.total_count,
+        "is_exact": found.is_exact,
         "filters": filters,
     }
     if request.htmx and not request.htmx.history_restore_request:

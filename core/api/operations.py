@@ -25,6 +25,13 @@ DESCRIPTIONS = {
     503: "Something this needs is not available right now",
 }
 
+EVENTS = {
+    "type": "object",
+    "description": "One event of the stream; `data` is JSON, `id` is what Last-Event-ID takes.",
+    "properties": {"id": {"type": "string"}, "data": {"type": "string"}},
+    "required": ["data"],
+}
+
 
 class Problem(Answer):
     """What went wrong: a sentence for a person, a code for a program."""
@@ -63,30 +70,32 @@ def operation(
     media_type: str = "application/json",
     or_events: bool = False,
     or_text: bool = False,
+    ranges: bool = False,
     headers: Sequence[str] = (),
     public: bool = False,
 ) -> Callable[[F], F]:
     """Describe a handler. `answer` is a model, `list[Model]` or a schema; `errors` beside the 401, 422 and 429 of all.
 
-    `media_type` is the answer's; with `or_events` or `or_text` it may be a stream instead. `headers` are request
-    headers that matter here.
+    `media_type` is the answer's; with `or_events` or `or_text` it may be a stream instead, with `ranges` a part of it.
+    `headers` are request headers that matter here.
     """
     statuses = sorted({*errors, 422, 429, *(() if public else (401, 403)), *((413,) if body is not None else ())})
     responses: dict[Any, Any] = {(200, media_type): _described(answer, "Done")}
     if or_events:
-        responses[(200, "text/event-stream")] = _described({"type": "string"}, "Done")
+        responses[(200, "text/event-stream")] = _described(EVENTS, "Done")
     if or_text:
         responses[(200, "text/plain")] = _described({"type": "string"}, "Done")
+    if ranges:
+        responses[(206, media_type)] = _described(answer, "The range that was asked for")
+        responses |= {
+            304: OpenApiResponse(description="As the client has it"),
+            416: OpenApiResponse(description="No such range"),
+        }
     for status in statuses:
         problem = ValidationProblem if status == 422 else Problem
         responses[(status, "application/json")] = OpenApiResponse(
             cast("Any", problem), description=DESCRIPTIONS[status]
         )
-    examples = []
-    if example is not None:
-        examples.append(OpenApiExample("Request", value=example, request_only=True))
-    if answer_example is not None:
-        examples.append(OpenApiExample("Answer", value=answer_example, response_only=True, status_codes=["200"]))
     return extend_schema(
         operation_id=operation_id,
         summary=summary,
@@ -94,9 +103,18 @@ def operation(
         request={"application/json": body} if isinstance(body, type) else body,
         responses=responses,
         parameters=[*_parameters(query), *map(_header, headers)],
-        examples=examples,
+        examples=_examples(example, answer_example),
         auth=[] if public else None,
     )
+
+
+def _examples(request: Any, answer: Any) -> list[OpenApiExample]:
+    examples = []
+    if request is not None:
+        examples.append(OpenApiExample("Request", value=request, request_only=True))
+    if answer is not None:
+        examples.append(OpenApiExample("Answer", value=answer, response_only=True, status_codes=["200"]))
+    return examples
 
 
 def _described(answer: Any, words: str) -> OpenApiResponse:

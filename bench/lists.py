@@ -202,7 +202,7 @@ def main() -> None:
         fill(Organization.objects.create(name="noise"), options.many)
         tidy()
         print(
-            f"{Document.objects.count():,} documents; of one organization {options.few:,}, of the other {options.many:,}"
+            f"{Document.objects.count():,} documents; one organization has {options.few:,}, the other {options.many:,}"
         )
         measure(small, large, options.times)
         apart(large, max(options.times // 3, 5))

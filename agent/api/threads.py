@@ -64,7 +64,7 @@ class ThreadView(OrganizationView):
         tag=TAG,
         answer=ThreadAnswer,
         query=ThreadQuery,
-        errors=(404,),
+        errors=(400, 404),
     )
     def get(self, request: Request, document_id: str, thread_id: str) -> ThreadAnswer:
         asked = self.query(ThreadQuery)

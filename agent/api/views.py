@@ -35,7 +35,7 @@ from agent.selectors import Replay, get_thread, get_turn, open_turn_of, turn_eve
 from agent.services import DecideOutcome, Decision
 from agent.streams import last_end
 from agent.toolbox import toolbox
-from core.api.operations import operation
+from core.api.operations import EVENTS, operation
 from core.ids import show_id
 from core.threads import in_thread
 from documents.selectors import get_document
@@ -244,7 +244,7 @@ class TurnEventsView(TurnView):
         "follow_turn",
         "Follow a turn: what was told after Last-Event-ID, then what comes",
         tag=TAG,
-        answer={"type": "string"},
+        answer=EVENTS,
         query=EventsQuery,
         errors=(400, 404),
         media_type="text/event-stream",

@@ -86,16 +86,8 @@ def operation(
     if or_text:
         responses[(200, "text/plain")] = _described({"type": "string"}, "Done")
     if ranges:
-        responses[(206, media_type)] = _described(answer, "The range that was asked for")
-        responses |= {
-            304: OpenApiResponse(description="As the client has it"),
-            416: OpenApiResponse(description="No such range"),
-        }
-    for status in statuses:
-        problem = ValidationProblem if status == 422 else Problem
-        responses[(status, "application/json")] = OpenApiResponse(
-            cast("Any", problem), description=DESCRIPTIONS[status]
-        )
+        responses |= _ranges(answer, media_type)
+    responses |= {(status, "application/json"): _problem(status) for status in statuses}
     return extend_schema(
         operation_id=operation_id,
         summary=summary,
@@ -106,6 +98,20 @@ def operation(
         examples=_examples(example, answer_example),
         auth=[] if public else None,
     )
+
+
+def _ranges(answer: Any, media_type: str) -> dict[Any, OpenApiResponse]:
+    """What is sent instead of the whole."""
+    return {
+        (206, media_type): _described(answer, "The range that was asked for"),
+        304: OpenApiResponse(description="As the client has it"),
+        416: OpenApiResponse(description="No such range"),
+    }
+
+
+def _problem(status: int) -> OpenApiResponse:
+    problem = ValidationProblem if status == 422 else Problem
+    return OpenApiResponse(cast("Any", problem), description=DESCRIPTIONS[status])
 
 
 def _examples(request: Any, answer: Any) -> list[OpenApiExample]:

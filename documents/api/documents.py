@@ -191,7 +191,7 @@ class DocumentFileView(OrganizationView):
 
     @operation(
         "download_document", "Download the file, or a range of it", tag="Documents", answer=BYTES, query=FileQuery,
-        errors=(404,), media_type="application/octet-stream", headers=("Range", "If-Range", "If-None-Match"),
+        errors=(404,), media_type="*/*", ranges=True, headers=("Range", "If-Range", "If-None-Match"),
     )  # fmt: skip
     def get(self, request: Request, document_id: str) -> HttpResponseBase:
         version = selectors.current_version(actor=self.actor, document_id=document_id)

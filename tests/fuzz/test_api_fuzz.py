@@ -34,6 +34,8 @@ from tests.fuzz.stage import Stage
 from tests.fuzz.wire import SIGNING_KEY, Wire, wire
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
+ONLY = os.environ.get("FUZZ_ONLY", "")
+"""Part of the label of operations, as "GET /v0/orgs/": the others are left out (for looking closer at one)."""
 FEW = 2
 """How many of an operation without FUZZ_EXAMPLES, half of them against the description."""
 Operation = APIOperation[Any, Any, Any, Any]
@@ -123,7 +125,7 @@ def attempt(operation: Operation, stage: Stage, door: Wire, findings: Findings, 
 def test_no_request_breaks_a_promise_of_the_description(
     stage: Stage, door: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = operations()
+    found = [operation for operation in operations() if ONLY in operation.label]
     findings = Findings()
     count = max(FEW, -(-EXAMPLES * 11 // 10 // len(found)))
     began = time.monotonic()
@@ -135,4 +137,4 @@ def test_no_request_breaks_a_promise_of_the_description(
         sys.stdout.write(f"\n{total} requests of {len(found)} operations in {took:.0f} s: {dict(findings.statuses)}\n")
     assert not findings.faults, "\n".join(f"{label}: {line}" for (label, _), line in sorted(findings.faults.items()))
     assert total >= max(EXAMPLES, FEW * len(found))
-    assert findings.statuses[200] > total / 10, "hardly any request gets as far as the thing itself"
+    assert ONLY or findings.statuses[200] > total / 10, "hardly any request gets as far as the thing itself"

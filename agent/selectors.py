@@ -12,7 +12,7 @@ from django.utils import timezone
 from agent.errors import AuthorOnly, MessageNotFound, ThreadNotFound, ToolCallNotFound, TurnNotFound
 from agent.events import AssistantTextChunk, AssistantTextDone, ThinkingChunk, ThinkingDone
 from agent.models import Message, StandingRule, Thread, ToolCall, Turn
-from agent.streams import Numbered, Stored, last_seq, read_stream, stored_events
+from agent.streams import Numbered, Stored, read_stream, stored_portion
 from core.ids import parse_id, show_id
 from documents.selectors import get_document
 from organizations.actor import Actor
@@ -300,9 +300,8 @@ def turn_events(*, actor: Actor, turn_id: object, document_id: object, after: in
     Raises: TurnNotFound.
     """
     row_id = parse_id(turn_id, error=TurnNotFound)
-    rest = stored_events(row_id, after=after, count=PORTION)
-    kept = rest[-1].seq if 0 < len(rest) < PORTION else last_seq(row_id)
     # Read before the rows: what is told in between comes with the next portion.
+    rest, kept = stored_portion(row_id, after=after, count=PORTION)
     turn = get_turn(actor=actor, turn_id=row_id, document_id=document_id, whole=False)
     newest = max(turn.event_seq, kept)
     reaches_back = rest[0].seq == after + 1 if rest else after in (kept or newest, newest)

@@ -223,14 +223,23 @@ def read_stream(turn_id: uuid.UUID, *, after: int = 0) -> list[Numbered]:
     return [Numbered(stored.seq, stored.event) for stored in stored_events(turn_id, after=after)]
 
 
-def stored_events(turn_id: uuid.UUID, *, after: int = 0, count: int | None = None) -> list[Stored]:
-    """The same without reading the events; the first `count` of them."""
+def stored_events(turn_id: uuid.UUID, *, after: int = 0) -> list[Stored]:
+    """The same without reading the events."""
+    return stored_portion(turn_id, after=after, count=None)[0]
+
+
+def stored_portion(turn_id: uuid.UUID, *, after: int, count: int | None) -> tuple[list[Stored], int]:
+    """The first `count` events after a number, and the number of the newest one that was kept at that very moment."""
+    key = stream_key(turn_id)
+    asked = _redis(settings.REDIS_URL).pipeline()
     try:
-        kept: Any = _redis(settings.REDIS_URL).xrange(stream_key(turn_id), min=f"({after}-0", count=count)
+        asked.xrange(key, min=f"({after}-0", count=count)
+        asked.xrevrange(key, count=1)
+        found, newest = asked.execute()
     except (RedisError, OSError) as problem:
         log.warning("turn_stream.not_read", turn=show_id(turn_id), problem=type(problem).__name__)
-        return []
-    return _stored(kept)
+        return [], 0
+    return _stored(found), _stored(newest)[0].seq if newest else 0
 
 
 def last_seq(turn_id: uuid.UUID) -> int:

@@ -11,10 +11,13 @@ from django.conf import settings
 from redis import Redis
 
 from agent.api import frames, views, waiting
+from agent.events import AssistantTextChunk
 from agent.models import Turn
-from agent.streams import stream_key
+from agent.selectors import turn_events
+from agent.streams import Numbered, append_now, stream_key
 from documents.models import Document
 from organizations.models import AuditEntry, Membership
+from tests.agent.rows import make_thread, make_turn
 from tests.agent.staging import make_document, makes_tag, put_on_stage, says, waits_for
 from tests.agent.wire import decision, question, stream
 from tests.api import Api, api_of
@@ -116,6 +119,22 @@ def test_a_stream_that_is_lost_in_the_middle_goes_on_after_a_snapshot(api: Api, 
     assert "snapshot" in rest.types
     assert rest.last["result"]["text"].split() == TALK.split()
     assert rest.ids == sorted(rest.ids)
+
+
+def test_who_keeps_up_while_it_is_told_never_needs_a_snapshot(alice: Person, document: Document) -> None:
+    thread = make_thread(alice.actor, document)
+    turn = make_turn(thread, alice.actor, status="running", epoch=1)
+    told = [Numbered(seq, AssistantTextChunk(chunk="x", round_index=0)) for seq in range(1, 301)]
+    append_now(turn.pk, None, told[0])
+    telling = later(lambda: [append_now(turn.pk, None, numbered) for numbered in told[1:]], 0.0)
+    cursor, seen = 0, []
+    while cursor < len(told):
+        replay = turn_events(actor=alice.actor, turn_id=turn.pk, document_id=document.pk, after=cursor)
+        assert replay.snapshot is None
+        seen += [stored.seq for stored in replay.stored]
+        cursor = replay.seq
+    telling.join()
+    assert seen == list(range(1, 301))
 
 
 def test_nothing_said_is_a_comment_now_and_then(api: Api, chat: str, monkeypatch: Any) -> None:

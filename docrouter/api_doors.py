@@ -62,6 +62,7 @@ class DescriptionPage(SpectacularSwaggerSplitView):
     authentication_classes = ()
     permission_classes = ()
     url_name = "v0:description"
+    template_name = "api/docs.html"
 
 
 @cache

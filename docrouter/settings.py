@@ -273,6 +273,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": False,
     "SCHEMA_PATH_PREFIX": "/v[0-9]",
+    "TAGS": [
+        {"name": name}
+        for name in (
+            *("Documents", "OCR", "Extraction", "Agent", "Schemas", "Prompts", "Tags", "Models"),
+            *("Organizations", "Users", "Tokens", "Account", "E-mail"),
+        )
+    ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "displayRequestDuration": True},

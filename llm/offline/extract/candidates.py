@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 
 from llm.offline.extract.parties import Party, role_at
@@ -75,9 +76,18 @@ def _specific(target: Target) -> tuple[str, ...]:
 
 def _from_labels(target: Target, reading: Reading) -> Iterator[Candidate]:
     for hit in hits_for(target, reading):
-        for value, reach in values_near(hit, target.kind, reading):
+        for near, reach in values_near(hit, target.kind, reading):
+            value = _born(near) if target.concept is not None and target.concept.name == "birth_date" else near
             score = hit.quality * reach * value.fit * _place_bonus(target, hit.cell, reading)
             yield Candidate(value, score, _label_text(hit))
+
+
+def _born(value: Value) -> Value:
+    """A date of birth with a year of two digits is never in the future."""
+    said = str(value.value)
+    if said[:4] in value.text or said <= datetime.now(tz=UTC).date().isoformat():
+        return value
+    return replace(value, value=f"{int(said[:4]) - 100}{said[4:]}")
 
 
 def _label_text(hit: Hit) -> str:
@@ -201,6 +211,9 @@ def _alone_below(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value,
         return
     cell = line.cells[0]
     near = cell.y0 - hit.cell.y1 < 1.5 * hit.cell.height and cell.overlap(hit.cell) <= 0
+    beside = any(other.x0 < hit.cell.x0 for other in reading.layout.lines[hit.cell.line].cells)
+    if beside and cell.x1 < hit.cell.x0:
+        return  # it stands under the box to the left
     if near and not is_numbered(cell) and not reading.is_label(cell):
         yield from ((value, 0.8) for value in values_in(kind, cell.tokens, reading)[:1])
 

@@ -10,11 +10,13 @@ from llm.content import DocumentContent
 from llm.offline.layout.analysis import analyse
 from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Layout, Table, Token
-from llm.offline.matching.lexicon import find_phrases, language_of
+from llm.offline.matching.lexicon import concepts, find_phrases, language_of
 from llm.offline.matching.words import words_of
 from llm.offline.typing.amounts import decimal_point
 from llm.offline.typing.dates import DateOrder, date_order
 
+_ALONE = 0.95
+"""Units: quality of a hit. From here on nothing else stands in the label."""
 _LEADING_NUMBER = re.compile(r"^(?:\d{1,2}[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
 
 
@@ -62,9 +64,10 @@ class Reading:
         """Concept → where its labels stand."""
         found: dict[str, list[Hit]] = defaultdict(list)
         for cell in self.cells:
-            for concepts, hit in cell_hits(cell):
-                for concept in concepts:
-                    found[concept].append(hit)
+            for names, hit in cell_hits(cell):
+                for name in names:
+                    if hit.quality >= _ALONE or not concepts()[name].form:
+                        found[name].append(hit)
         return found
 
     @cached_property

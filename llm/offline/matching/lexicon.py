@@ -15,7 +15,10 @@ LANGUAGES = ("en", "de", "fr", "nl")
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A thing that documents say. `kind` is what its values look like; `column` marks what stands in tables."""
+    """A thing that documents say. `kind` is what its values look like; `column` marks what stands in tables.
+
+    `form` marks what forms ask people for: everyday words ("city"), which are labels only when they stand alone.
+    """
 
     name: str
     kind: str
@@ -23,6 +26,7 @@ class Concept:
     about: str
     column: bool = False
     instead: tuple[str, ...] = ()
+    form: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ def concepts() -> dict[str, Concept]:
             entry["about"],
             entry.get("column", False),
             tuple(entry.get("instead", ())),
+            entry.get("form", False),
         )
         for name, entry in _load("concepts.json").items()
     }

@@ -1,0 +1,59 @@
+"""Forms that people fill in: captions above, inside or left of a box; what is empty stays empty."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from llm.content import DocumentContent
+from tests.llm.offline.paper import Paper, document
+from tests.llm.offline.test_extraction import NUMBER, TEXT, extract
+
+CAPTIONS = {
+    "en": ("Last name", "First name", "Date of birth", "Town", "Employer", "Monthly income"),
+    "de": ("Nachname", "Vorname", "Geburtsdatum", "Wohnort", "Arbeitgeber", "Monatliches Einkommen"),
+    "fr": ("Nom", "Prénom", "Date de naissance", "Ville", "Employeur", "Revenu mensuel"),
+    "nl": ("Achternaam", "Voornaam", "Geboortedatum", "Woonplaats", "Werkgever", "Maandinkomen"),
+}
+ANSWERS = ("Lindqvist", "Anna", "09.10.59", "Aarau", "Nordhafen Spedition", "2 145,85")
+FIELDS = {
+    "last_name": TEXT,
+    "first_name": TEXT,
+    "birth_date": TEXT,
+    "city": TEXT,
+    "employer": TEXT,
+    "monthly_income": NUMBER,
+}
+
+
+def boxes(captions: Sequence[str], answers: Sequence[str], *, way: str) -> DocumentContent:
+    """Two boxes in a row."""
+    paper = Paper().put(56, 50, "Formular", size=16)
+    for place, (caption, answer) in enumerate(zip(captions, answers, strict=True)):
+        x, y = 59 + 245 * (place % 2), 100 + 46 * (place // 2)
+        if way == "beside":
+            paper.put(x, y, caption, size=8).put(x + 110, y, answer, size=8)
+        else:
+            paper.put(x, y, caption, size=7).put(x + 4, y + 14, answer)
+    return document(paper)
+
+
+@pytest.mark.parametrize("way", ["inside", "beside"])
+@pytest.mark.parametrize("language", list(CAPTIONS))
+def test_what_people_write_behind_or_under_a_caption_is_found_in_any_language(language: str, way: str) -> None:
+    found = extract(boxes(CAPTIONS[language], ANSWERS, way=way), FIELDS)
+    assert found == {
+        "last_name": "Lindqvist",
+        "first_name": "Anna",
+        "birth_date": "1959-10-09",
+        "city": "Aarau",
+        "employer": "Nordhafen Spedition",
+        "monthly_income": 2145.85,
+    }
+
+
+@pytest.mark.parametrize("way", ["inside", "beside"])
+@pytest.mark.parametrize("language", list(CAPTIONS))
+def test_an_empty_box_stays_empty_and_takes_nothing_from_its_neighbours(language: str, way: str) -> None:
+    answers = ("Lindqvist", "", "", "Aarau", "", "")
+    found = extract(boxes(CAPTIONS[language], answers, way=way), FIELDS)
+    assert found == dict.fromkeys(FIELDS, "") | {"last_name": "Lindqvist", "city": "Aarau", "monthly_income": 0}

@@ -126,7 +126,12 @@ def test_who_keeps_up_while_it_is_told_never_needs_a_snapshot(alice: Person, doc
     turn = make_turn(thread, alice.actor, status="running", epoch=1)
     told = [Numbered(seq, AssistantTextChunk(chunk="x", round_index=0)) for seq in range(1, 301)]
     append_now(turn.pk, None, told[0])
-    telling = later(lambda: [append_now(turn.pk, None, numbered) for numbered in told[1:]], 0.0)
+
+    def tell() -> None:
+        for numbered in told[1:]:
+            append_now(turn.pk, None, numbered)
+
+    telling = later(tell, 0.0)
     cursor, seen = 0, []
     while cursor < len(told):
         replay = turn_events(actor=alice.actor, turn_id=turn.pk, document_id=document.pk, after=cursor)

@@ -94,7 +94,9 @@ def _hits(index: PageIndex, path: str, value: Any) -> list[Hit]:
         return _checked_boxes(index, path)
     if isinstance(value, int | float | Decimal):
         number = Decimal(str(value))
-        return [hit for hit in index.numbers(number) if number or _ZERO.search(hit.quote)]
+        # A credit note prints -20.00 where a schema wants 20: the same amount, and the quote shows the sign.
+        hits = index.numbers(number) or index.numbers(-number)
+        return [hit for hit in hits if number or _ZERO.search(hit.quote)]
     text = str(value)
     iso = _ISO_DATE.fullmatch(text)
     return (

@@ -53,6 +53,21 @@ def test_a_value_is_found_in_the_form_in_which_it_is_printed(value: Any, line: s
     assert (found.state, found.page, found.quote) == ("found", 1, quote)
 
 
+@pytest.mark.parametrize(
+    ("value", "line", "quote"),
+    [
+        (218.48, "Total HT -218,48 €", "-218,48 €"),
+        (-218.48, "Total HT 218,48 €", "218,48 €"),
+        (218.48, "Total 218,48 of -218,48", "218,48"),
+    ],
+)
+def test_an_amount_is_found_under_the_other_sign_only_when_its_own_is_not_there(
+    value: float, line: str, quote: str
+) -> None:
+    found = place(value, line)
+    assert (found.state, found.quote) == ("found", quote)
+
+
 def test_a_value_that_runs_over_two_lines_has_a_box_on_each() -> None:
     found = place("Wissenschaftliche Beratung", "Posten 1 Wissenschaft-", "liche Beratung")
     assert found.state == "found"

@@ -20,8 +20,8 @@ from organizations.gate import get_owned, owned
 
 Json = dict[str, Any]
 
-SETTLING_SECONDS = 4.0
-"""Events are told after their commit; Redis has at most three seconds to take them."""
+SETTLING_SECONDS = 15.0
+"""Events are told after their commit: Redis has three seconds to take them, and a busy process more to offer them."""
 PORTION = 200
 
 

@@ -76,6 +76,12 @@ async def _compared(so_far: Figures, talk: Listener, url: str) -> Figures:
     await whole.read(url, "GET", f"{talk.chat}/turns/{talk.turn_id}/events", headers={})
     said = "".join(event.get("chunk", "") for event in talk.events).split()
     assert whole.ids == list(range(1, len(whole.ids) + 1)), "the stream itself has a gap"
+    if talk.events != whole.events:
+        told, meant = (
+            [(seq, event["type"], event.get("code")) for seq, event in zip(one.ids, one.events, strict=True)]
+            for one in (talk, whole)
+        )
+        print("told otherwise:", [item for item in told if item not in meant], "at the end", told[-3:])
     return so_far._replace(
         turns=so_far.turns + 1,
         events=so_far.events + len(whole.ids),

@@ -71,16 +71,24 @@ async def event_frames(source: Source, *, after: int, replay_first: bool = True)
         async with aclosing(reader.frames(replay_first=replay_first)) as frames:
             async for part in frames:
                 yield part
-    except DomainError as problem:
-        yield reader.error(problem.detail, problem.error_code)
-    except (RedisError, OSError) as problem:
-        log.warning("turn_stream.broke", problem=type(problem).__name__)
-        yield reader.error("The stream broke. Come back with Last-Event-ID.", "stream_broken", retryable=True)
     except Exception as problem:  # noqa: BLE001 - the outermost shell of a response that has begun
-        # Where, and not what: the message of the exception may quote the document.
-        at = traceback.format_tb(problem.__traceback__)[-4:]
-        log.error("turn_stream.crashed", problem=type(problem).__name__, at=at)
-        yield reader.error("Something went wrong on our side. Try again.", "internal_error", retryable=True)
+        if reader.is_over:
+            log.warning("turn_stream.not_closed", problem=type(problem).__name__)
+        else:
+            yield reader.error(*_words_for(problem))
+
+
+def _words_for(problem: Exception) -> tuple[str, str]:
+    """What a reader is told of a problem, and its code."""
+    if isinstance(problem, DomainError):
+        return problem.detail, problem.error_code
+    if isinstance(problem, RedisError | OSError):
+        log.warning("turn_stream.broke", problem=type(problem).__name__)
+        return "The stream broke. Come back with Last-Event-ID.", "stream_broken"
+    # Where, and not what: the message of the exception may quote the document.
+    at = traceback.format_tb(problem.__traceback__)[-4:]
+    log.error("turn_stream.crashed", problem=type(problem).__name__, at=at)
+    return "Something went wrong on our side. Try again.", "internal_error"
 
 
 @dataclass(slots=True)
@@ -107,9 +115,9 @@ class _Reader:
             if not self.is_over and (part := await self._replayed()):
                 yield part
 
-    def error(self, text: str, code: str, *, retryable: bool = True) -> bytes:
+    def error(self, text: str, code: str) -> bytes:
         """A last frame of the door's own; its id is the last event that the reader has."""
-        return frame(self.cursor, to_text(ErrorEvent(error=text, code=code, retryable=retryable)))
+        return frame(self.cursor, to_text(ErrorEvent(error=text, code=code, retryable=True)))
 
     async def _live(self) -> AsyncGenerator[bytes, None]:
         """What comes in, until there is reason to look into the database again."""

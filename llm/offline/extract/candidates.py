@@ -19,6 +19,8 @@ from llm.offline.typing.codes import find_codes
 
 THRESHOLD = 0.3
 _ALIKE = 0.58
+_PRINTED = 0.7
+"""What printed text counts as an answer on a page whose form fields are filled in."""
 WORDY = frozenset({"text", "name", "party"})
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
 _FILLERS = frozenset({":", "#", "-", "–", "=", "Nr.", "No.", "n°"})
@@ -43,6 +45,10 @@ class Candidate:
     score: float
     label: str = ""
 
+    def weaker(self, factor: float) -> "Candidate":
+        """The same at a part of its score."""
+        return Candidate(self.value, self.score * factor, self.label)
+
 
 def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -> list[Candidate]:
     """All candidates of a target, best first."""
@@ -50,7 +56,8 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         return sorted(_checks(target, reading), key=lambda c: -c.score)
     found = [*_from_labels(target, reading), *_from_parties(target, parties), *_from_patterns(target, reading)]
     best: dict[tuple[int, ...], Candidate] = {}
-    for candidate in found:
+    for told in found:
+        candidate = told if reading.is_answer(told.value.tokens) else told.weaker(_PRINTED)
         held = best.get(candidate.value.tokens)
         if held is None or candidate.score > held.score:
             best[candidate.value.tokens] = candidate
@@ -226,9 +233,10 @@ def _slot(sign: Cell, reading: Reading) -> Cell | None:
         for line in lines
         for cell in line.cells
         if cell.page == sign.page and abs(cell.middle - sign.middle) < 0.8 * sign.height
-        if 0 <= cell.x0 - sign.x1 < 6 * sign.height and not currency_code(cell.text)
+        if 0 <= cell.x0 - sign.x1 < 9 * sign.height
     ]
-    return min(near, key=lambda cell: cell.x0, default=None)
+    first = min(near, key=lambda cell: cell.x0, default=None)
+    return None if first is None or currency_code(first.text) else first
 
 
 def _comb(cell: Cell, kind: str, reading: Reading) -> Sequence[Token]:

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from llm.content import DocumentContent
@@ -17,6 +17,8 @@ from llm.offline.typing.dates import DateOrder, date_order
 
 _ALONE = 0.95
 """Units: quality of a hit. From here on nothing else stands in the label."""
+_FILLED = 5
+"""Units: words. A document with as many in form fields is a form that was filled in there."""
 _LEADING_NUMBER = re.compile(r"^(?:\d{1,2}[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
 
 
@@ -82,6 +84,17 @@ class Reading:
     def captions(self) -> list[Caption]:
         """The caption of every cell that has one, and of captions that run over several lines."""
         return [caption for cell in self.cells for caption in captions_of(self.layout, cell)]
+
+    @cached_property
+    def _printed(self) -> frozenset[int]:
+        """The words that are no answers: all that is printed in a document whose form fields are filled in."""
+        tokens = [token for cell in self.cells for token in cell.tokens]
+        typed = sum(token.origin == "form" and any(map(str.isalnum, token.text)) for token in tokens)
+        return frozenset(token.index for token in tokens if typed >= _FILLED and token.origin != "form")
+
+    def is_answer(self, tokens: Sequence[int]) -> bool:
+        """Whether words may be what somebody filled in: where form fields hold values, only those."""
+        return not tokens or any(token not in self._printed for token in tokens)
 
     def is_label(self, cell: Cell) -> bool:
         """Whether a cell is nothing but a known label."""
@@ -190,7 +203,7 @@ def _long_caption(layout: Layout, cell: Cell, text: str) -> list[Caption]:
         below = [other for other in line.cells if abs(other.x0 - cell.x0) < 1.6 * cell.height]
         if below and same_print(below[0], cell) and not any(map(str.isdigit, below[0].text)):
             words.append(below[0].text.split("(")[0])
-            last = below[0]
+            last = replace(below[0], x0=min(cell.x0, below[0].x0))
     if last is cell:
         return []
     return [Caption(last, len(last.tokens), words_of(" ".join(words)), False)]

@@ -10,7 +10,7 @@ from typing import Any
 from llm.offline.typing.folding import fold
 
 _WORD = re.compile(r"n°|[#%]|[^\W_]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d{3,})|(?<=\d)(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d{3,})|(?<=\d)(?=[A-Z][a-z])")
 
 
 @lru_cache(maxsize=1)

@@ -57,3 +57,17 @@ def test_an_empty_box_stays_empty_and_takes_nothing_from_its_neighbours(language
     answers = ("Lindqvist", "", "", "Aarau", "", "")
     found = extract(boxes(CAPTIONS[language], answers, way=way), FIELDS)
     assert found == dict.fromkeys(FIELDS, "") | {"last_name": "Lindqvist", "city": "Aarau", "monthly_income": 0}
+
+
+def test_where_form_fields_are_filled_in_printed_text_is_no_answer() -> None:
+    paper = Paper().put(40, 50, "Tax statement", size=14)
+    for place, (caption, answer) in enumerate(
+        [("Rents", "1,500"), ("Royalties", ""), ("Fishing proceeds", "700"), ("Section 409A deferrals", "1,000")]
+    ):
+        paper.put(40, 100 + 40 * place, caption, size=8).put(40, 112 + 40 * place, "$")
+        paper.put(115, 112 + 40 * place, answer, origin="form")
+    paper.put(300, 152, "Information for the office").put(40, 300, "Notice", size=8)
+    for place, word in enumerate(("Nordhafen", "Spedition")):
+        paper.put(200 + 60 * place, 60, word, origin="form")
+    found = extract(document(paper), dict.fromkeys(("Rents", "Royalties", "FishingProceeds", "409ADeferrals"), TEXT))
+    assert found == {"Rents": "1,500", "Royalties": "", "FishingProceeds": "700", "409ADeferrals": "1,000"}

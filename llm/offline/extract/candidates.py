@@ -19,7 +19,7 @@ from llm.offline.typing.codes import find_codes
 
 THRESHOLD = 0.3
 _ALIKE = 0.58
-_PRINTED = 0.7
+_PRINTED = 0.5
 """What printed text counts as an answer on a page whose form fields are filled in."""
 WORDY = frozenset({"text", "name", "party"})
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
@@ -218,9 +218,9 @@ def _alone_below(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value,
         return
     cell = line.cells[0]
     near = cell.y0 - hit.cell.y1 < 1.5 * hit.cell.height and cell.overlap(hit.cell) <= 0
-    beside = any(other.x0 < hit.cell.x0 for other in reading.layout.lines[hit.cell.line].cells)
-    if beside and cell.x1 < hit.cell.x0:
-        return  # it stands under the box to the left
+    boxes = reading.layout.lines[hit.cell.line].cells
+    if next((box for box in reversed(boxes) if box.x0 <= cell.x0 + cell.height), boxes[0]) is not hit.cell:
+        return  # it stands in the box of another caption
     if near and not is_numbered(cell) and not reading.is_label(cell):
         yield from ((value, 0.8) for value in values_in(kind, cell.tokens, reading)[:1])
 

@@ -19,6 +19,7 @@ _ALONE = 0.95
 """Units: quality of a hit. From here on nothing else stands in the label."""
 _FILLED = 5
 """Units: words. A document with as many in form fields is a form that was filled in there."""
+_AMONG = 0.7
 _LEADING_NUMBER = re.compile(r"^(?:\d{1,2}[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
 
 
@@ -68,7 +69,7 @@ class Reading:
         for cell in self.cells:
             for names, hit in cell_hits(cell):
                 for name in names:
-                    if hit.quality >= _ALONE or not concepts()[name].form:
+                    if not concepts()[name].form or _stands_alone(hit):
                         found[name].append(hit)
         return found
 
@@ -101,6 +102,13 @@ class Reading:
         hits = self.labelled.get(cell.tokens[0].index, [])
         named = sum(hit.end - hit.start for hit in hits)
         return (bool(hits) and named >= 0.75 * len(cell.tokens)) or cell.text.rstrip().endswith(":")
+
+
+def _stands_alone(hit: Hit) -> bool:
+    """Whether a label is all of its caption: it begins the cell, or a colon ends it inside a line of several pairs."""
+    tokens = hit.cell.tokens
+    begins = hit.start == 0 or (hit.start == 1 and bool(_LEADING_NUMBER.match(tokens[0].text)))
+    return (begins and hit.quality >= _ALONE) or (hit.quality >= _AMONG and tokens[hit.end - 1].text.endswith(":"))
 
 
 def _means_something(table: Table) -> bool:

@@ -42,12 +42,16 @@ class PhraseHit:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of document: what it is called, its titles on paper, the fields that it usually has."""
+    """A kind of document: what it is called, its titles on paper, the fields that it usually has.
+
+    `form`: one to fill in.
+    """
 
     key: str
     name: str
     titles: tuple[str, ...]
     fields: tuple[str, ...]
+    form: bool = False
 
 
 def _load(name: str) -> Any:
@@ -75,7 +79,7 @@ def concepts() -> dict[str, Concept]:
 def kinds() -> tuple[Kind, ...]:
     """All kinds of documents, the most telling first."""
     return tuple(
-        Kind(key, entry["name"], tuple(entry["titles"]), tuple(entry["fields"]))
+        Kind(key, entry["name"], tuple(entry["titles"]), tuple(entry["fields"]), entry.get("form", False))
         for key, entry in _load("kinds.json").items()
     )
 

@@ -10,10 +10,11 @@ from llm.offline.extract.reading import Caption, Hit, Reading
 from llm.offline.extract.targets import make_target
 from llm.offline.extract.values import Value, values_in
 from llm.offline.matching.lexicon import Kind, concepts
+from llm.offline.propose.forms import is_caption
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, address_node, concept_node, field_node
 
-MAX_FIELDS = 20
+MAX_FIELDS, MAX_FORM_FIELDS = 20, 30
 _PARTS = ("line1", "line2", "postcode", "city", "state", "country")
 _DEFAULT = (
     "document_number", "issue_date", "due_date", "period_start", "period_end", "buyer_id", "order_reference",
@@ -34,7 +35,7 @@ _SENTENCE = re.compile(r"\b(?:is|are|was|the|you|your|this|that|must|will|see|en
 
 def usual_fields(kind: Kind, reading: Reading) -> tuple[dict[str, Schema], set[int]]:
     """The fields of the kind that the document fills, and the tokens that their values take."""
-    wanted = _expanded((*(kind.fields or _DEFAULT), *_MORE) if kind.key != "form" else ())
+    wanted = _expanded((*(kind.fields or _DEFAULT), *_MORE) if not kind.form else ())
     targets = [make_target(path, node, str(node["type"])) for path, node in wanted]
     found: dict[str, Schema] = {}
     parts: dict[str, list[str]] = {}
@@ -68,17 +69,17 @@ def _expanded(names: tuple[str, ...]) -> list[tuple[tuple[str, ...], Schema]]:
     return wanted
 
 
-def labelled_fields(reading: Reading, spent: set[int], room: int) -> dict[str, Schema]:
-    """Further values with a label of their own that no usual field took."""
+def labelled_fields(reading: Reading, spent: set[int], room: int, *, form: bool = False) -> dict[str, Schema]:
+    """Further values with a label of their own that no usual field took; `form`: captions of boxes count as labels."""
     found: dict[str, Schema] = {}
     names: set[str] = set()
-    for caption in _pairs(reading):
+    for caption in _pairs(reading, form=form):
         if len(found) >= room:
             break
         if spent & {token.index for token in caption.cell.tokens[: caption.end]}:
             continue
         value = _value_of(caption, reading, spent)
-        name = _name_of(caption, reading) if value is not None else ""
+        name = _name_of(caption, reading, form=form) if value is not None else ""
         if value is None or not name or name in names:
             continue
         names.add(name)
@@ -87,15 +88,18 @@ def labelled_fields(reading: Reading, spent: set[int], room: int) -> dict[str, S
     return found
 
 
-def _pairs(reading: Reading) -> Iterator[Caption]:
+def _pairs(reading: Reading, *, form: bool) -> Iterator[Caption]:
     """Captions that look like labels of fields: with a colon, or numbered or short in a form."""
     for caption in reading.captions:
         text = caption.cell.text
         short = 1 <= len(caption.words) <= 7 and not any(map(str.isdigit, "".join(caption.words)))
         if caption.cell.line in reading.table_lines or not short or text[:1].islower() or caption.cell.page > 2:
             continue
+        if caption.cell.tokens[0].origin == "form":
+            continue  # an answer, no caption
         numbered = re.match(r"^\d{1,2}[a-z]?\s", text) is not None
         labelled = caption.colon or numbered or _form_value_below(caption, reading)
+        labelled = labelled or (form and is_caption(caption.cell, reading))
         if labelled and len(_SENTENCE.findall(" ".join(caption.words))) <= 1:
             yield caption
 
@@ -114,6 +118,8 @@ def _form_value_below(caption: Caption, reading: Reading) -> bool:
 def _value_of(caption: Caption, reading: Reading, spent: set[int]) -> Value | None:
     hit = Hit(caption.cell, 0, caption.end, 1.0)
     for value, reach in values_near(hit, "text", reading):
+        if not reading.is_answer(value.tokens):
+            continue
         free = (
             not spent & set(value.tokens)
             and value.text != caption.cell.text
@@ -124,12 +130,15 @@ def _value_of(caption: Caption, reading: Reading, spent: set[int]) -> Value | No
     return None
 
 
-def _name_of(caption: Caption, reading: Reading) -> str:
-    """An English name: the concept that the label means, else the label itself where the document is in English."""
+def _name_of(caption: Caption, reading: Reading, *, form: bool) -> str:
+    """An English name: the concept that the label means, else the label itself where the document is in English.
+
+    Every box of a form is a field: one that the vocabulary lacks keeps its own name in any language.
+    """
     for name, hits in reading.hits.items():
         if any(hit.cell is caption.cell and hit.quality >= 0.95 for hit in hits) and concepts()[name].kind != "party":
             return name
-    return name_from_words(caption.words) if reading.language == "en" else ""
+    return name_from_words(caption.words) if form or reading.language == "en" else ""
 
 
 def _node_for(value: Value, caption: Caption, reading: Reading) -> Schema:

@@ -7,7 +7,8 @@ from llm.offline.extract.fill import extract, is_empty
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import inner_schema, properties_of
 from llm.offline.matching.lexicon import concepts
-from llm.offline.propose.fields import MAX_FIELDS, check_fields, labelled_fields, usual_fields
+from llm.offline.propose.fields import MAX_FIELDS, MAX_FORM_FIELDS, check_fields, labelled_fields, usual_fields
+from llm.offline.propose.forms import asked_fields, typed_fields
 from llm.offline.propose.kind import DocumentKind, kind_of
 from llm.offline.propose.nodes import Schema, concept_node, response_format
 from llm.offline.propose.tables import table_fields
@@ -30,11 +31,18 @@ def propose(reading: Reading) -> Proposal:
     """The key, repeatable fields of the document as a schema by the strict rules."""
     kind = kind_of(reading)
     fields, spent = usual_fields(kind.kind, reading)
-    tables = table_fields(reading)
+    form, most = kind.kind.form, MAX_FIELDS
+    if form:
+        fields, spent = asked_fields(reading)
+        most = MAX_FORM_FIELDS
+    tables = table_fields(reading, spent if form else ())
     checks = check_fields(reading, 8)
-    room = MAX_FIELDS - len(fields) - len(tables) - len(checks)
-    more = labelled_fields(reading, spent, max(0, room))
-    usual = dict(list(fields.items())[: MAX_FIELDS - len(tables)])
+    room = most - len(fields) - len(tables) - len(checks)
+    more = labelled_fields(reading, spent, max(0, room), form=form)
+    for name, node in typed_fields(reading, spent) if form else ():
+        if len(more) < room and name not in {**more, **fields, **checks}:
+            more[name] = node
+    usual = dict(list(fields.items())[: most - len(tables)])
     properties = _ordered(
         kind, {**usual, **{key: node for key, node in {**more, **checks}.items() if key not in usual}}
     )

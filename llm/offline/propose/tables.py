@@ -1,5 +1,7 @@
 """Tables as arrays of objects: a name for the table, names and types for its columns."""
 
+from collections.abc import Container
+
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import values_in
 from llm.offline.layout.model import Table
@@ -19,12 +21,15 @@ _SHORT = {"line_amount": "amount", "line_tax_rate": "tax_rate", "line_discount":
           "item_position": "position", "line_balance": "balance"}  # fmt: skip
 
 
-def table_fields(reading: Reading) -> dict[str, Schema]:
-    """The document's tables by name; a table that continues on the next page counts once."""
+def table_fields(reading: Reading, spent: Container[int] = ()) -> dict[str, Schema]:
+    """The document's tables by name; a table that continues on the next page counts once.
+
+    What has words of `spent` is no table: rows of boxes look like one.
+    """
     found: dict[str, Schema] = {}
     seen: set[tuple[str, ...]] = set()
     for table in sorted(reading.tables, key=lambda table: -len(table.rows) * len(table.headers)):
-        if table.headers in seen or len(found) >= 2:
+        if table.headers in seen or len(found) >= 2 or _has(table, spent, reading):
             continue
         seen.add(table.headers)
         columns = _columns(table, reading)
@@ -36,6 +41,11 @@ def table_fields(reading: Reading) -> dict[str, Schema]:
                 {_SHORT.get(key, key): node for key, node in columns.items()}, about
             )
     return found
+
+
+def _has(table: Table, words: Container[int], reading: Reading) -> bool:
+    lines = [reading.layout.lines[index] for index in table.lines]
+    return any(token.index in words for line in lines for cell in line.cells for token in cell.tokens)
 
 
 def _columns(table: Table, reading: Reading) -> dict[str, Schema]:

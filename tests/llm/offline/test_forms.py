@@ -1,10 +1,15 @@
 """Forms that people fill in: captions above, inside or left of a box; what is empty stays empty."""
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from llm.content import DocumentContent
+from llm.offline.engine import reply
+from llm.offline.extract.reading import Reading
+from llm.offline.propose.proposal import propose
 from tests.llm.offline.paper import Paper, document
 from tests.llm.offline.test_extraction import NUMBER, TEXT, extract
 
@@ -71,3 +76,54 @@ def test_where_form_fields_are_filled_in_printed_text_is_no_answer() -> None:
         paper.put(200 + 60 * place, 60, word, origin="form")
     found = extract(document(paper), dict.fromkeys(("Rents", "Royalties", "FishingProceeds", "409ADeferrals"), TEXT))
     assert found == {"Rents": "1,500", "Royalties": "", "FishingProceeds": "700", "409ADeferrals": "1,000"}
+
+
+def proposed(paper: DocumentContent) -> dict[str, Any]:
+    """The fields of the proposal and what they find."""
+    answer = reply(messages=[], tools=[], document=paper, response_format={"type": "json_object"})
+    found: dict[str, Any] = json.loads(answer.text)
+    return found
+
+
+@pytest.mark.parametrize("way", ["inside", "beside"])
+@pytest.mark.parametrize("language", list(CAPTIONS))
+def test_a_form_gets_a_field_for_each_thing_it_asks_for_by_an_english_name(language: str, way: str) -> None:
+    answers = ("Lindqvist", "Anna", "09.10.59", "Aarau", "", "2 145,85")
+    found = proposed(boxes(CAPTIONS[language], answers, way=way))
+    assert list(found) == list(FIELDS)
+    assert found == {
+        "last_name": "Lindqvist",
+        "first_name": "Anna",
+        "birth_date": "1959-10-09",
+        "city": "Aarau",
+        "employer": "",
+        "monthly_income": 2145.85,
+    }
+
+
+def test_a_box_whose_caption_nobody_taught_us_becomes_a_field_too() -> None:
+    captions = ("Nachname", "Vorname", "Geburtsdatum", "Wohnort", "Schuhgröße", "Lieblingsfarbe")
+    answers = ("Lindqvist", "Anna", "09.10.1959", "Aarau", "41", "")
+    found = proposed(boxes(captions, answers, way="inside"))
+    assert found["schuhgrosse"] == "41"
+    assert "lieblingsfarbe" not in found
+
+
+def test_an_invoice_that_asks_for_an_address_is_no_form() -> None:
+    paper = Paper().put(40, 40, "RECHNUNG", size=18)
+    for place, (caption, answer) in enumerate(
+        [("Rechnungsnummer:", "R-17"), ("Straße:", "Hafenweg 3"), ("PLZ:", "30159"), ("Ort:", "Aarau"), ("Land:", "CH")]
+    ):
+        paper.row(100 + 20 * place, (40, caption), (180, answer))
+    assert propose(Reading(document(paper))).name == "Invoice"
+
+
+def test_every_answer_in_a_form_field_becomes_a_field_named_after_its_caption() -> None:
+    paper = Paper().put(40, 40, "Form K-17", size=14).put(40, 56, "Form K-17 (Rev. 2020)", size=8)
+    paper.put(40, 100, "1 Name of the applicant", size=8).put(40, 112, "Anna Lindqvist", origin="form")
+    paper.put(40, 140, "Exempt payee code (if any)", size=8).put(160, 139, "5", origin="form")
+    paper.put(40, 180, "Number of the", size=8).put(40, 190, "permit", size=8).put(80, 189, "XK-204", origin="form")
+    paper.put(40, 230, "2 Town", size=8).put(40, 242, "Aarau am Hafen", origin="form")
+    found = proposed(document(paper))
+    assert {"Anna Lindqvist", "5", "XK-204", "Aarau am Hafen"} <= set(map(str, found.values()))
+    assert {"exempt_payee_code", "number_permit", "city"} <= set(found)

@@ -1,0 +1,142 @@
+"""The fields of forms: what they ask people for, filled in or not, and whatever was typed into their boxes."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from llm.offline.extract.fill import assign
+from llm.offline.extract.reading import Hit, Reading, same_print
+from llm.offline.extract.targets import make_target
+from llm.offline.layout.analysis import cells_below, cells_right
+from llm.offline.layout.lines import CHECKED, UNCHECKED
+from llm.offline.layout.model import Cell, Token
+from llm.offline.matching.lexicon import concepts
+from llm.offline.matching.words import words_of
+from llm.offline.propose.naming import name_from_words
+from llm.offline.propose.nodes import Schema, concept_node, field_node
+
+_ALSO = ("birth_date", "email", "phone", "fax", "iban", "bic", "bank_name", "account_holder", "account_number")
+_WHOLE = 0.95
+_LARGER = 1.12
+"""How much larger than its caption an answer in a box is set, at least."""
+_COLUMN = 2
+"""So many known captions that begin at one place and look alike make captions of the others there."""
+
+
+def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
+    """What the form asks a person for, in its order; an empty box will be filled in on the next one.
+
+    Returns the fields and the words that their captions and answers take.
+    """
+    hits = {name: hit for name in _asked_names() if (hit := _first_whole(reading, name)) is not None}
+    names = sorted(hits, key=lambda name: (hits[name].cell.line, hits[name].cell.x0))
+    nodes = {name: concept_node(concepts()[name]) for name in names}
+    spent = {token.index for hit in hits.values() for token in hit.cell.tokens[hit.start : hit.end]}
+    seen: dict[tuple[int, ...], str] = {}
+    for assigned in assign([make_target((name,), node, str(node["type"])) for name, node in nodes.items()], reading):
+        name, tokens = assigned.target.path[0], assigned.candidate.value.tokens
+        if tokens in seen and "account_number" in (name, seen[tokens]):
+            nodes.pop("account_number", None)  # it is an IBAN, and known as that
+        seen.setdefault(tokens, name)
+        spent.update(tokens)
+    return nodes, spent
+
+
+@lru_cache(maxsize=1)
+def _asked_names() -> tuple[str, ...]:
+    return (*_ALSO, *(name for name, concept in concepts().items() if concept.form))
+
+
+def _first_whole(reading: Reading, name: str) -> Hit | None:
+    quality = 0.6 if name == "iban" else _WHOLE
+    return next((hit for hit in reading.hits.get(name, ()) if hit.quality >= quality), None)
+
+
+def is_caption(cell: Cell, reading: Reading) -> bool:
+    """Whether a cell of a form looks like a caption with an answer: small over a larger one, or in their column."""
+    if reading.is_label(cell):
+        return True
+    below = next(iter(cells_below(reading.layout, cell, reach=2.2)), None)
+    if below is not None and below.height >= _LARGER * cell.height and abs(below.x0 - cell.x0) < 2 * cell.height:
+        return True
+    return bool(cells_right(reading.layout, cell)) and _in_caption_column(cell, reading)
+
+
+def _in_caption_column(cell: Cell, reading: Reading) -> bool:
+    column = [
+        other
+        for other in reading.cells
+        if other.page == cell.page and abs(other.x0 - cell.x0) < 2 and same_print(other, cell)
+    ]
+    known = sum(reading.is_label(other) for other in column)
+    return known >= _COLUMN and 2 * known >= len(column)
+
+
+def typed_fields(reading: Reading, spent: set[int]) -> Iterator[tuple[str, Schema]]:
+    """What is left of the answers in form fields, named after the words beside or above them."""
+    for cell in reading.cells:
+        text = " ".join(token.text for token in cell.tokens)
+        answer = cell.tokens[0].origin == "form" and any(map(str.isalnum, text))
+        if not answer or spent & {token.index for token in cell.tokens}:
+            continue
+        caption = (
+            _caption_above(cell, reading, aligned=True)
+            or _caption_left(cell, reading)
+            or _caption_above(cell, reading, aligned=False)
+        )
+        about = _last_sentence(caption)
+        name = name_from_words(words_of(re.split(r"[,/;]", about)[0]))
+        if name:
+            yield name, field_node("string", f"{about}, as printed")
+
+
+def _last_sentence(text: str) -> str:
+    plain = re.sub(r"\([^)]*\)?|[▶►:]", " ", text)
+    parts = [part.strip() for part in re.split(r"\.\s", plain) if any(map(str.isalpha, part))]
+    return " ".join(parts[-1].split()) if parts else ""
+
+
+def _caption_left(cell: Cell, reading: Reading) -> str:
+    near = [
+        other
+        for line in reading.layout.lines[max(0, cell.line - 2) : cell.line + 3]
+        for other in line.cells
+        if other.page == cell.page and abs(other.middle - cell.middle) < cell.height and _prints_words(other)
+        if -0.5 * cell.height < cell.x0 - other.x1 < 4 * cell.height
+    ]
+    left = max(near, key=lambda other: other.x1, default=None)
+    if left is None:
+        return ""
+    return f"{_words_over(left, reading)} {left.text}" if left.text[:1].islower() else left.text
+
+
+def _caption_above(cell: Cell, reading: Reading, *, aligned: bool) -> str:
+    reach = 1.6 if aligned else 4.0
+    for line in reversed(reading.layout.lines[max(0, cell.line - 6) : cell.line]):
+        over = next((other for other in line.cells if other.overlap(cell) > 0 and _prints_words(other)), None)
+        if over is None or line.page != cell.page:
+            continue
+        if cell.y0 - over.y1 > reach * over.height:
+            break
+        if not aligned or abs(over.x0 - cell.x0) < 3 * cell.height:
+            return f"{_words_over(over, reading)} {over.text}" if over.text[:1].islower() else over.text
+    return ""
+
+
+def _words_over(cell: Cell, reading: Reading) -> str:
+    """The words on the line before that stand over a caption's second line."""
+    for line in reversed(reading.layout.lines[max(0, cell.line - 3) : cell.line]):
+        over: list[Token] = [
+            token
+            for other in line.cells
+            for token in other.tokens
+            if token.x0 >= cell.x0 - cell.height and token.x0 < cell.x1 + 6 * cell.height
+        ]
+        if over and cell.y0 - over[0].y1 < cell.height:
+            return " ".join(token.text for token in over)
+    return ""
+
+
+def _prints_words(cell: Cell) -> bool:
+    signs = any(token.text in CHECKED or token.text in UNCHECKED for token in cell.tokens)
+    return cell.tokens[0].origin != "form" and not signs and sum(map(str.isalpha, cell.text)) >= 3

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from organizations.actor import Actor
@@ -62,6 +64,17 @@ def charlie(db: None) -> Person:
 @pytest.fixture
 def nobody() -> Client:
     return Client()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Hang up before the database is dropped: threads that outlive the last test may still hold connections."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 def empty_cache() -> None:

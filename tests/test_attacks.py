@@ -383,7 +383,9 @@ def test_every_answer_carries_the_headers_that_protect_it(alice: Person, things:
         answer = client.get(address(name, things), query)
         read(answer)
         assert answer["X-Content-Type-Options"] == "nosniff", name
-        assert answer["Referrer-Policy"] == "same-origin", name
+        # Nothing at all where the address may have the token of a letter in it.
+        wanted = "no-referrer" if name in ("organizations:verify_email", "organizations:invitation") else "same-origin"
+        assert answer["Referrer-Policy"] == wanted, name
         assert answer["X-Frame-Options"] == "DENY", name
         policy = {part.split()[0]: part.split()[1:] for part in answer["Content-Security-Policy"].split(";")}
         if name != "documents:file":

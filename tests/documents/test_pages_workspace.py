@@ -124,7 +124,8 @@ async def test_the_original_comes_whole_or_in_part_and_never_as_a_page_of_ours(
     assert (status, whole) == (200, data)
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Content-Security-Policy"].startswith("sandbox")
-    assert headers["Content-Disposition"].startswith("inline; filename*=UTF-8''%C3%A4%20")
+    assert headers["Content-Disposition"].startswith("inline; filename=")
+    assert "; filename*=UTF-8''%C3%A4%20" in headers["Content-Disposition"]
     status, headers, part = await read(client, address, Range="bytes=5-9")
     assert (status, part, headers["Content-Range"]) == (206, data[5:10], f"bytes 5-9/{len(data)}")
     assert (await read(client, address, Range="bytes=-4"))[2] == data[-4:]

@@ -40,7 +40,7 @@ def test_a_new_name_makes_version_one(alice: Person) -> None:
     assert shown["response_format"] == BODY
     assert shown["created_by"] == alice.user.pk.hex
     assert shown["created_at"].endswith("Z")
-    assert [entry.action for entry in list_audit(actor=alice.actor)] == ["schema.created"]
+    assert list_audit(actor=alice.actor)[0].action == "schema.created"
 
 
 def test_fields_keep_their_order(alice: Person) -> None:

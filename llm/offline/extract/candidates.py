@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from llm.offline.extract.boxes import cell_over
 from llm.offline.extract.parties import Party, role_at
 from llm.offline.extract.reading import Caption, Hit, Reading, same_print
 from llm.offline.extract.targets import Target
@@ -23,7 +24,7 @@ _PRINTED = 0.5
 """What printed text counts as an answer on a page whose form fields are filled in."""
 WORDY = frozenset({"text", "name", "party"})
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
-_FILLERS = frozenset({":", "#", "-", "–", "=", "Nr.", "No.", "n°"})
+_FILLERS = frozenset({":", "*", "#", "-", "–", "=", "Nr.", "No.", "n°"})
 _BOX_NUMBER = re.compile(r"^\d{1,2}[a-z]?$")
 _PATTERN_SCORES = {
     "iban": 0.5,
@@ -168,6 +169,10 @@ def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, 
 
 def _beside(hit: Hit, kind: str, reading: Reading, *, weakened: bool) -> Iterator[tuple[Value, float]]:
     factor = 0.8 if weakened else 1.0
+    if reading.captions_are_under:
+        over = cell_over(reading.layout, hit.cell)
+        yield from ((value, factor) for value in values_in(kind, over.tokens if over else (), reading)[:1])
+        return
     right = list(_right(hit, kind, reading))
     yield from ((value, factor * reach) for value, reach in right)
     factor *= 0.7 if any(reach > 0.8 for _, reach in right) else 0.92

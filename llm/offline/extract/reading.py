@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from llm.content import DocumentContent
+from llm.offline.extract.boxes import captions_are_under, in_columns
 from llm.offline.layout.analysis import analyse
 from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Layout, Table, Token
@@ -20,6 +21,9 @@ _ALONE = 0.95
 _FILLED = 5
 """Units: words. A document with as many in form fields is a form that was filled in there."""
 _AMONG = 0.7
+_PERSONAL = frozenset({"last_name", "first_name", "full_name", "birth_date", "birth_place", "nationality"})
+_ASKED = 4
+"""So many things that forms ask for, one about a person among them, make a form."""
 _LEADING_NUMBER = re.compile(r"^(?:\d{1,2}[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
 
 
@@ -98,17 +102,52 @@ class Reading:
         return not tokens or any(token not in self._printed for token in tokens)
 
     def is_label(self, cell: Cell) -> bool:
-        """Whether a cell is nothing but a known label."""
+        """Whether a cell is nothing but a known label, or stands in a column of them."""
+        return cell.tokens[0].index in self._in_columns or self._is_known_label(cell)
+
+    def _is_known_label(self, cell: Cell) -> bool:
         hits = self.labelled.get(cell.tokens[0].index, [])
         named = sum(hit.end - hit.start for hit in hits)
-        return (bool(hits) and named >= 0.75 * len(cell.tokens)) or cell.text.rstrip().endswith(":")
+        words = sum(token.text != "*" for token in cell.tokens)
+        begins = any(hit.start == 0 and _has_colon(hit) and _is_asked(hit) for hit in hits)
+        return begins or (bool(hits) and named >= 0.75 * words) or cell.text.rstrip().endswith(":")
+
+    @cached_property
+    def asks_a_person(self) -> bool:
+        """Whether the captions are those of a form about a person, whatever its title says."""
+        asked = {name for name, hits in self.hits.items() if hits and (concepts()[name].form or name in _PERSONAL)}
+        return len(asked) >= _ASKED and bool(asked & _PERSONAL)
+
+    @cached_property
+    def _asking(self) -> list[Cell]:
+        """The captions of what forms ask people for."""
+        return [hit.cell for name, hits in self.hits.items() if concepts()[name].form for hit in hits]
+
+    @cached_property
+    def _in_columns(self) -> frozenset[int]:
+        known = [cell for cell in self.cells if self._is_known_label(cell)] if self.asks_a_person else []
+        return in_columns(self.cells, known)
+
+    @cached_property
+    def captions_are_under(self) -> bool:
+        """Whether this is a form whose captions stand under the answers."""
+        return self.asks_a_person and captions_are_under(self.layout, self._asking)
 
 
 def _stands_alone(hit: Hit) -> bool:
     """Whether a label is all of its caption: it begins the cell, or a colon ends it inside a line of several pairs."""
     tokens = hit.cell.tokens
     begins = hit.start == 0 or (hit.start == 1 and bool(_LEADING_NUMBER.match(tokens[0].text)))
-    return (begins and hit.quality >= _ALONE) or (hit.quality >= _AMONG and tokens[hit.end - 1].text.endswith(":"))
+    return (begins and hit.quality >= _ALONE) or (hit.quality >= _AMONG and _has_colon(hit))
+
+
+def _is_asked(hit: Hit) -> bool:
+    return any(concepts()[name].form for name in hit.concepts)
+
+
+def _has_colon(hit: Hit) -> bool:
+    after = hit.cell.tokens[hit.end : hit.end + 1]
+    return hit.cell.tokens[hit.end - 1].text.endswith(":") or any(token.text == ":" for token in after)
 
 
 def _means_something(table: Table) -> bool:
@@ -169,7 +208,7 @@ def _words_after(cell: Cell, end: int) -> int:
         if inside:
             inside = not token.text.endswith(")")
             continue
-        if any(map(str.isdigit, token.text)) or token.text in {":", "-", "–", "|", "#"}:
+        if any(map(str.isdigit, token.text)) or token.text in {":", "-", "–", "|", "#", "*"}:
             return count
         count += 1
         if token.text.endswith(":"):

@@ -27,6 +27,8 @@ def _marks(cell: Cell) -> Iterator[tuple[int, bool]]:
             yield place, False
         elif match := _PRINTED.match(token.text):
             yield place, bool(match.group(1))
+        elif token.text + "".join(after.text for after in cell.tokens[place + 1 : place + 2]) in {"[]", "()"}:
+            yield place, False
 
 
 def _captions(lines: Sequence[Line], line: Line, cell: Cell, place: int) -> Iterator[str]:
@@ -48,9 +50,11 @@ def _captions(lines: Sequence[Line], line: Line, cell: Cell, place: int) -> Iter
 
 
 def _words(tokens: Sequence[Token]) -> str:
-    words = []
+    words: list[str] = []
     for token in tokens:
-        if token.text in CHECKED or token.text in UNCHECKED:
+        if token.text == "]" and not words:
+            continue
+        if token.text in CHECKED or token.text in UNCHECKED or token.text == "[" or _PRINTED.match(token.text):
             break
         words.append(token.text)
     text = " ".join(words)

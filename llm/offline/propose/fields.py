@@ -10,6 +10,7 @@ from llm.offline.extract.reading import Caption, Hit, Reading
 from llm.offline.extract.targets import make_target
 from llm.offline.extract.values import Value, values_in
 from llm.offline.matching.lexicon import Kind, concepts
+from llm.offline.matching.words import words_of
 from llm.offline.propose.forms import is_caption
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, address_node, concept_node, field_node
@@ -164,4 +165,4 @@ def check_fields(reading: Reading, room: int) -> dict[str, Schema]:
 
 def _check_name(caption: str) -> str:
     text = re.split(r"[.(]", caption)[0]
-    return name_from_words(re.findall(r"[a-z0-9]+", text.lower())[:6])
+    return name_from_words(words_of(text)[:6])

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from llm.offline.extract.boxes import LARGER
 from llm.offline.extract.fill import assign
-from llm.offline.extract.reading import Hit, Reading, same_print
+from llm.offline.extract.reading import Hit, Reading
 from llm.offline.extract.targets import make_target
-from llm.offline.layout.analysis import cells_below, cells_right
+from llm.offline.layout.analysis import cells_below
 from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
@@ -17,10 +18,6 @@ from llm.offline.propose.nodes import Schema, concept_node, field_node
 
 _ALSO = ("birth_date", "email", "phone", "fax", "iban", "bic", "bank_name", "account_holder", "account_number")
 _WHOLE = 0.95
-_LARGER = 1.12
-"""How much larger than its caption an answer in a box is set, at least."""
-_COLUMN = 2
-"""So many known captions that begin at one place and look alike make captions of the others there."""
 
 
 def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
@@ -48,28 +45,17 @@ def _asked_names() -> tuple[str, ...]:
 
 
 def _first_whole(reading: Reading, name: str) -> Hit | None:
-    quality = 0.6 if name == "iban" else _WHOLE
+    quality = 0.6 if name == "iban" or concepts()[name].form else _WHOLE
     return next((hit for hit in reading.hits.get(name, ()) if hit.quality >= quality), None)
 
 
 def is_caption(cell: Cell, reading: Reading) -> bool:
-    """Whether a cell of a form looks like a caption with an answer: small over a larger one, or in their column."""
+    """Whether a cell of a form looks like a caption: known, in a column of known ones, or small over a larger one."""
     if reading.is_label(cell):
         return True
     below = next(iter(cells_below(reading.layout, cell, reach=2.2)), None)
-    if below is not None and below.height >= _LARGER * cell.height and abs(below.x0 - cell.x0) < 2 * cell.height:
-        return True
-    return bool(cells_right(reading.layout, cell)) and _in_caption_column(cell, reading)
-
-
-def _in_caption_column(cell: Cell, reading: Reading) -> bool:
-    column = [
-        other
-        for other in reading.cells
-        if other.page == cell.page and abs(other.x0 - cell.x0) < 2 and same_print(other, cell)
-    ]
-    known = sum(reading.is_label(other) for other in column)
-    return known >= _COLUMN and 2 * known >= len(column)
+    larger = below is not None and below.height >= LARGER * cell.height
+    return below is not None and larger and abs(below.x0 - cell.x0) < 2 * cell.height
 
 
 def typed_fields(reading: Reading, spent: set[int]) -> Iterator[tuple[str, Schema]]:

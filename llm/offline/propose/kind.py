@@ -7,14 +7,11 @@ from statistics import median
 
 from llm.offline.extract.reading import Reading
 from llm.offline.layout.model import Cell
-from llm.offline.matching.lexicon import Kind, concepts, kinds
+from llm.offline.matching.lexicon import Kind, kinds
 from llm.offline.matching.words import words_of
 
 _FORM = re.compile(r"\bForm\s+([A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-[A-Z0-9]{1,5})*)\b")
 _FORM_KIND = Kind("form", "Form", (), (), form=True)
-_PERSONAL = frozenset({"last_name", "first_name", "full_name", "birth_date", "birth_place", "nationality"})
-_ASKED = 4
-"""So many things that forms ask for, one about a person among them, make a form."""
 _OTHER = Kind("document", "Document", (), ())
 
 
@@ -38,17 +35,11 @@ def kind_of(reading: Reading) -> DocumentKind:
         for kind in kinds():
             scores[kind.key] += _title_score(cell, kind, usual, reading)
     best = max(kinds(), key=lambda kind: scores[kind.key])
-    if asks_a_person(reading) and not best.form and scores[best.key] < 1.0:
+    if reading.asks_a_person and not best.form and scores[best.key] < 1.0:
         return DocumentKind(_FORM_KIND, _FORM_KIND.name)
     if scores[best.key] > 0.08:
         return DocumentKind(best, best.name)
     return DocumentKind(_OTHER, _largest(heads, usual) or "Document")
-
-
-def asks_a_person(reading: Reading) -> bool:
-    """Whether the captions are those of a form about a person, whatever its title says."""
-    asked = {name for name, hits in reading.hits.items() if hits and (concepts()[name].form or name in _PERSONAL)}
-    return len(asked) >= _ASKED and bool(asked & _PERSONAL)
 
 
 def _form_name(reading: Reading) -> str:

@@ -127,3 +127,69 @@ def test_every_answer_in_a_form_field_becomes_a_field_named_after_its_caption() 
     found = proposed(document(paper))
     assert {"Anna Lindqvist", "5", "XK-204", "Aarau am Hafen"} <= set(map(str, found.values()))
     assert {"exempt_payee_code", "number_permit", "city"} <= set(found)
+
+
+def test_pairs_in_running_lines_are_told_apart_and_an_empty_one_takes_no_caption() -> None:
+    paper = Paper().put(56, 50, "Demande de logement", size=16)
+    for place, line in enumerate(
+        (
+            "Nom : Perrault Prénom : Anna",
+            "Né(e) le : 09/10/1959",
+            "Code postal : 21000 Ville : Dijon",
+            "Profession : infirmière Employeur :",
+            "Situation familiale : [x] célibataire [ ] marié(e)",
+        )
+    ):
+        paper.put(56, 100 + 20 * place, line)
+    found = proposed(document(paper))
+    assert found["last_name"] == "Perrault"
+    assert (found["first_name"], found["birth_date"]) == ("Anna", "1959-10-09")
+    assert (found["postcode"], found["city"]) == ("21000", "Dijon")
+    assert (found["occupation"], found["employer"]) == ("infirmière", "")
+    assert (found["celibataire"], found["marie"]) == (True, False)
+
+
+def test_captions_under_the_lines_that_people_write_on_belong_to_what_is_over_them() -> None:
+    paper = Paper().put(56, 50, "Application form", size=16)
+    for place, row in enumerate(
+        (
+            (("Lindqvist", "Last name"), ("Anna", "First name")),
+            (("7 Mill Lane", "Street and number"), ("Aarau", "City")),
+            (("12 March 1970", "Date of birth"), ("", "Nationality")),
+        )
+    ):
+        for side, (answer, caption) in enumerate(row):
+            paper.put(56 + 240 * side, 100 + 40 * place, answer)
+            paper.put(56 + 240 * side, 114 + 40 * place, caption, size=7)
+    assert proposed(document(paper)) == {
+        "last_name": "Lindqvist",
+        "first_name": "Anna",
+        "street": "7 Mill Lane",
+        "city": "Aarau",
+        "birth_date": "1970-03-12",
+        "nationality": "",
+    }
+
+
+def test_captions_that_nobody_taught_us_are_captions_in_a_column_of_known_ones() -> None:
+    paper = Paper().put(56, 50, "Registration form", size=16)
+    for place, (caption, answer) in enumerate(
+        (
+            ("First name *", "Anna"),
+            ("Surname *", "Lindqvist"),
+            ("Town/City", "Aarau"),
+            ("Post code", "AB1 2CD"),
+            ("Shoe size", "41"),
+            ("Emergency contact", "Paul Berg"),
+        )
+    ):
+        paper.row(100 + 20 * place, (56, caption), (220, answer))
+    found = proposed(document(paper))
+    assert found == {
+        "first_name": "Anna",
+        "last_name": "Lindqvist",
+        "city": "Aarau",
+        "postcode": "AB1 2CD",
+        "shoe_size": "41",
+        "emergency_contact": "Paul Berg",
+    }

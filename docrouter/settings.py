@@ -272,6 +272,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Documents in, checked data out. `/v0` is what the published DocRouter clients speak.",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": False,
+    "COMPONENT_SPLIT_PATCH": False,  # a body says itself what may be left out
     "SCHEMA_PATH_PREFIX": "/v[0-9]",
     "TAGS": [
         {"name": name}

@@ -25,3 +25,4 @@ STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.Static
 RATE_LIMIT_SCALE = 0  # tests of the limits switch them on
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 PROVIDERS_IN_DATABASE = False  # nor read: tests of providers switch it on
+WHITENOISE_AUTOREFRESH = True  # looks for a file when one is asked for, not for all of them in every client

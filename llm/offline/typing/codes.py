@@ -99,11 +99,20 @@ def _plausible(kind: str, text: str) -> bool:
     return kind != "bic" or any(map(str.isdigit, text)) or len(text) == 11 or text[4:6] in _IBAN_LENGTHS
 
 
+_BRITISH = re.compile(
+    r"^(?:(?P<before>[A-Z][A-Za-z' -]{2,}),? )?"
+    r"(?P<postcode>[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})(?:,? (?P<after>[A-Z][A-Za-z' -]{2,}))?$"
+)
+
+
 def find_place(text: str) -> PlaceLine | None:
     """Postcode and city of a line such as "80333 München", "75018 PARIS, FR" or "Redmond, WA 98052"."""
     match = _US_CITY.search(text)
     if match and len(match["city"]) > 2:
         return PlaceLine(match["postcode"], match["city"].strip(" ,"), match["state"])
+    match = _BRITISH.search(text)
+    if match and (match["before"] or match["after"]):
+        return PlaceLine(match["postcode"], (match["before"] or match["after"]).strip(" ,"), "")
     match = _POSTCODE_CITY.search(text)
     if match and len(match["city"]) > 2 and not re.search(r"[€$£%]", text):
         return PlaceLine(match["postcode"], match["city"].strip(" ,"), "", match["country"] or "")

@@ -12,6 +12,8 @@ from typing import Literal
 from llm.offline.typing.folding import fold
 
 DateOrder = Literal["day_first", "month_first"]
+_SEVERAL, _CLOSER = 4, 3
+"""So many dates decide about their order, when they lie so many times closer together than in the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,25 @@ def date_order(text: str, language: str = "en") -> DateOrder:
         second += b > 12 >= a
     if first != second:
         return "day_first" if first > second else "month_first"
+    if narrower := _narrower(text):
+        return narrower
     if re.search(r"(?<!\d)\d{1,2}\.\d{1,2}\.\d{2,4}", text):
         return "day_first"
     american = bool(re.search(r"\$|\b[A-Z]{2},? \d{5}\b|\bUSD\b", text)) and not re.search(r"[€£]|\bVAT\b", text)
     return "month_first" if language == "en" and american else "day_first"
+
+
+def _narrower(text: str) -> DateOrder | None:
+    """Dates of one paper lie close together: the order in which several are far closer than in the other."""
+    found = {(int(match["y"]), int(match["a"]), int(match["b"])) for match in _NUMERIC.finditer(text)}
+    if len(found) < _SEVERAL or any(max(a, b) > 12 or min(a, b) < 1 for _, a, b in found):
+        return None
+    day_first = [date(2000 + y % 100, b, a).toordinal() for y, a, b in found]
+    month_first = [date(2000 + y % 100, a, b).toordinal() for y, a, b in found]
+    one, other = max(day_first) - min(day_first), max(month_first) - min(month_first)
+    if min(one, other) * _CLOSER > max(one, other):
+        return None
+    return "day_first" if one < other else "month_first"
 
 
 def _same_length(text: str) -> str:

@@ -98,6 +98,23 @@ def test_the_order_of_day_and_month_comes_from_the_dates_of_the_document() -> No
     assert date_order("03/04/2020, total 5 €", "en") == "day_first"
 
 
+def test_several_dates_that_allow_both_orders_are_read_so_that_they_lie_together() -> None:
+    assert date_order("02/09/2024 05/09/2024 08/09/2024 01/10/2024, in USD", "en") == "day_first"
+    assert date_order("09/02/2024 09/05/2024 09/08/2024 10/01/2024, in EUR €", "en") == "month_first"
+    assert date_order("02/09/2024 05/09/2024, in USD", "en") == "month_first"
+
+
+@pytest.mark.parametrize("line", ["LS18 1AB Norwich", "Norwich LS18 1AB", "Norwich, LS18 1AB"])
+def test_british_postcodes_are_known_before_and_behind_their_town(line: str) -> None:
+    place = find_place(line)
+    assert place is not None
+    assert (place.postcode, place.city) == ("LS18 1AB", "Norwich")
+
+
+def test_a_british_postcode_without_a_town_is_no_place() -> None:
+    assert find_place("LS18 1AB") is None
+
+
 @given(cents, st.sampled_from([(",", "."), (".", ","), (" ", ","), ("'", "."), ("", "."), ("", ",")]))
 def test_an_amount_reads_as_it_was_printed(value: int, signs: tuple[str, str]) -> None:
     thousands, point = signs

@@ -338,7 +338,8 @@ def _infer_roles(parties: list[Party], reading: Reading) -> None:
         if party.role == "" and sender is not None and _same_place(party, sender):
             party.role, party.certainty = "seller", 0.9
     open_parties = [party for party in parties if party.role == ""]
-    if not any(party.role == "seller" for party in parties) and open_parties:
+    lettered = len(open_parties) == 1 and _under_letterhead(open_parties[0], reading)
+    if not any(party.role == "seller" for party in parties) and open_parties and not lettered:
         seller = max(open_parties, key=lambda party: _seller_signs(party, reading))
         if len(open_parties) > 1 or _seller_signs(seller, reading) > 0 or any(p.role == "buyer" for p in parties):
             seller.role, seller.certainty = "seller", 0.6
@@ -346,6 +347,15 @@ def _infer_roles(parties: list[Party], reading: Reading) -> None:
         if party.role == "":
             alone = not any(other.role == "buyer" for other in parties)
             party.role, party.certainty = "buyer", 0.6 if alone else 0.4
+
+
+def _under_letterhead(party: Party, reading: Reading) -> bool:
+    """Whether another company's name stands over an address in larger print: the letter is from that one."""
+    head, name = _head_name(reading), party.parts.get("name")
+    if head is None or name is None or not _LEGAL.search(head.cell.text) or head.cell.y1 >= party.cell.y0:
+        return False
+    larger = head.cell.height >= 1.2 * party.cell.height
+    return larger and words_of(str(name.value)) != words_of(head.cell.text)
 
 
 def _same_place(a: Party, b: Party) -> bool:

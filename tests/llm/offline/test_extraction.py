@@ -250,3 +250,21 @@ def test_a_very_deep_and_a_very_wide_schema_are_survived() -> None:
     extract(invoice(), {"deep": deep})
     wide = extract(invoice(), {f"field_{number}": TEXT for number in range(700)})
     assert len(wide) == 700
+
+
+def test_an_address_under_the_larger_name_of_another_company_is_the_buyer_s() -> None:
+    paper = Paper().put(56, 47, "Ashdown Engineering LLP", size=16)
+    for place, line in enumerate(("Oakridge Joinery Inc.", "38 Chapel Street", "LS2 3RW Bristol")):
+        paper.put(56, 91 + 14 * place, line)
+    paper.put(56, 150, "Statement of account", size=14).put(56, 175, "Date: 2024-10-01")
+    found = extract(document(paper), {"seller_name": TEXT, "buyer_name": TEXT})
+    assert found == {"seller_name": "Ashdown Engineering LLP", "buyer_name": "Oakridge Joinery Inc."}
+
+
+def test_an_address_under_its_own_large_name_is_the_seller_s() -> None:
+    paper = Paper().put(56, 47, "Ashdown Engineering LLP", size=16)
+    for place, line in enumerate(("38 Chapel Street", "LS2 3RW Bristol", "office@ashdown.example")):
+        paper.put(56, 66 + 14 * place, line)
+    paper.put(56, 150, "Statement of account", size=14).put(56, 175, "Date: 2024-10-01")
+    found = extract(document(paper), {"seller_name": TEXT, "buyer_name": TEXT})
+    assert found == {"seller_name": "Ashdown Engineering LLP", "buyer_name": ""}

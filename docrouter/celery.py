@@ -19,11 +19,13 @@ app.conf.task_routes = {
     "documents.tasks.queue_prompts": {"queue": "llm"},
     "documents.tasks.extract": {"queue": "llm"},
     "agent.tasks.*": {"queue": "llm"},
+    "organizations.tasks.*": {"queue": "llm"},
 }
 app.conf.document_ready_tasks = ("documents.tasks.queue_prompts",)  # each is sent the document's id
 app.conf.beat_schedule = {
     "reap-runs": {"task": "documents.tasks.reap_runs", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
     "reap-turns": {"task": "agent.tasks.reap_turns", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
+    "forget-old-requests": {"task": "organizations.tasks.forget_old_requests", "schedule": 3600.0},
 }
 
 

@@ -9,8 +9,10 @@ from django.db import connection
 from django.utils import timezone
 
 from core.errors import Conflict, Invalid
+from docrouter.celery import app
 from organizations.idempotency import IdempotencyKeyReused, forget_old, once
 from organizations.models import IdempotentRequest
+from organizations.tasks import forget_old_requests
 from tags_app.models import Tag
 from tags_app.services import create_tag
 from tests.conftest import Person
@@ -64,6 +66,15 @@ def test_a_key_is_forgotten_after_a_day(alice: Person) -> None:
     IdempotentRequest.objects.update(created_at=timezone.now() - timedelta(days=2))
     assert make_tag(alice, "k1", name="New")[1] is False
     assert forget_old() == 0
+
+
+def test_beat_forgets_old_keys_of_everybody(alice: Person) -> None:
+    make_tag(alice, "k1", name="Old")
+    IdempotentRequest.objects.update(created_at=timezone.now() - timedelta(days=2))
+    make_tag(alice, "k2", name="New")
+    forget_old_requests()
+    assert [row.key for row in IdempotentRequest.objects.all()] == ["k2"]
+    assert app.conf.beat_schedule["forget-old-requests"]["task"] in app.tasks
 
 
 @pytest.mark.django_db(transaction=True)

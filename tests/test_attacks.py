@@ -25,7 +25,7 @@ from tags_app.models import Tag
 from tests.agent.rows import add_call, schema_format
 from tests.belongings import Belongings
 from tests.conftest import Person
-from tests.test_permissions import ALL_ROUTES, ROUTES, address, streamed, things
+from tests.test_permissions import ALL_ROUTES, FIXED, ROUTES, address, streamed, things
 
 __all__ = ["things"]
 HTMX = {"HX-Request": "true"}
@@ -196,7 +196,7 @@ def test_odd_ids_are_nothing_that_exists(alice: Person, things: Belongings) -> N
 
 def _id(name: str, argument: str, things: Belongings) -> str:
     ids = things.ids() | ({"call_id": things.done_call_id} if name == "agent:undo" else {})
-    return ids[argument]
+    return str(FIXED.get(argument) or ids[argument])
 
 
 PARAMETERS = (

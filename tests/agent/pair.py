@@ -49,6 +49,16 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/statm").read_text().split()
         return int(status[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def settle(self) -> int:
+        """Wait until what is imported after the start is there. Units: bytes resident."""
+        deadline, seen = time.monotonic() + START_SECONDS, [self.memory()]
+        while time.monotonic() < deadline:
+            time.sleep(0.5)
+            seen.append(self.memory())
+            if len(seen) > 8 and max(seen[-8:]) - min(seen[-8:]) < 1_000_000:
+                break
+        return seen[-1]
+
 
 def of_this_test() -> dict[str, str]:
     """The environment of a process that works on the test's database and Redis."""

@@ -146,7 +146,7 @@ def test_a_reader_who_does_not_read_costs_no_memory_and_loses_nothing(
     turn = make_turn(thread, alice.actor, status="running", epoch=1, lease_until=timezone.now() + timedelta(hours=1))
     for seq in range(1, 1501):
         append_now(turn.pk, None, Numbered(seq, AssistantTextChunk(chunk="x" * 40_000, round_index=0)))
-    before = servers[0].memory()
+    before = servers[0].settle()
     request = (
         f"GET {listener.chat}/turns/{turn.pk.hex}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         f"Authorization: Bearer {listener.token}\r\n\r\n"

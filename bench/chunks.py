@@ -86,7 +86,7 @@ class Door:
         """Open so many chats, so far apart, and read them to their end."""
         _pace(self._emitter, chunks, seconds)
         started, busy = time.monotonic(), self.busy()
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(300):
             seen = await asyncio.gather(*[self._chat(number * apart) for number in range(chats)])
         load = Load(list(seen), time.monotonic() - started, self.busy() - busy)
         assert load.chunks == chats * chunks, f"{load.chunks} of {chats * chunks} chunks came"
@@ -231,7 +231,7 @@ def main() -> None:
     parser.add_argument("--chunks", type=int, default=1000, help="chunks of each")
     parser.add_argument("--open", type=int, default=200, help="chats that are open at once and stream slowly")
     parser.add_argument("--rates", type=float, nargs="*", default=[400, 2000], help="chunks/s of all of those together")
-    parser.add_argument("--apart", type=float, default=0.1, help="seconds between the openings of those")
+    parser.add_argument("--apart", type=float, default=0.2, help="seconds between the openings of those")
     parser.add_argument("--seconds", type=float, default=15, help="how long those stream")
     options = parser.parse_args()
     if options.bare:

@@ -128,7 +128,7 @@ class Direct:
         while self._lines:
             try:
                 piece = self._read_line(self._lines[0])
-            except Exception:
+            except Exception:  # whatever litellm's parser raises: kept for when the text before it is out
                 if pieces or text:
                     break
                 raise

@@ -1,5 +1,8 @@
 """Models that can be chosen, for everybody; providers and plain model calls, for those who run the deployment."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from rest_framework.request import Request
 
 from core.api.bodies import Message
@@ -18,6 +21,7 @@ from organizations.api.doors import (
 )
 
 TAG = "Models"
+Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 class AccountModelsView(AccountView):
@@ -93,13 +97,10 @@ class ProviderView(SystemAdminView):
         return Message(message="LLM provider config updated successfully")
 
 
-class AccountRunView(AsyncSystemAdminView):
-    """A plain conversation with a model."""
-
-    rates = {"POST": "chat"}
-
-    @operation(
-        "run_model",
+def run_operation(operation_id: str) -> Callable[[Handler], Handler]:
+    """The same act at two addresses, described once."""
+    return operation(
+        operation_id,
         "Talk to a model",
         tag=TAG,
         answer=bodies.CompletionAnswer,
@@ -108,6 +109,14 @@ class AccountRunView(AsyncSystemAdminView):
         example=RUN_EXAMPLE,
         or_text=True,
     )
+
+
+class AccountRunView(AsyncSystemAdminView):
+    """A plain conversation with a model."""
+
+    rates = {"POST": "chat"}
+
+    @run_operation("run_model")
     async def post(self, request: Request) -> Result:
         return await run(self.body(bodies.CompletionBody))
 
@@ -117,16 +126,7 @@ class OrganizationRunView(AsyncOrganizationSystemAdminView):
 
     rates = {"POST": "chat"}
 
-    @operation(
-        "run_model_for_organization",
-        "Talk to a model",
-        tag=TAG,
-        answer=bodies.CompletionAnswer,
-        body=bodies.CompletionBody,
-        errors=(400, 503),
-        example=RUN_EXAMPLE,
-        or_text=True,
-    )
+    @run_operation("run_model_for_organization")
     async def post(self, request: Request) -> Result:
         return await run(self.body(bodies.CompletionBody))
 

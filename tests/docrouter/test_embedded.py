@@ -142,6 +142,7 @@ def test_a_half_made_cluster_is_never_used(open_folder: Path) -> None:
     (half / "PG_VERSION").write_text("18\n")
     with launched(open_folder) as launcher:
         remember(launcher.env, "whole")
+        assert "whole" in recall(launcher.env)[0]
 
 
 @pytest.mark.slow

@@ -12,7 +12,8 @@ Via = Literal["page", "api", "agent", "task"]
 class Actor:
     """The first keyword of every selector and service.
 
-    `name` is what is written beside what the actor did (the user's name, or the access token's).
+    `name` is what is written beside what the actor did (the user's name, or the access token's). `run_id` is set when
+    nobody watches: the propose run that what is made belongs to.
     """
 
     user_id: uuid.UUID
@@ -20,6 +21,7 @@ class Actor:
     role: Role
     via: Via
     name: str = ""
+    run_id: uuid.UUID | None = None
 
     @property
     def is_admin(self) -> bool:

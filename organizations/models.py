@@ -64,6 +64,8 @@ class User(AbstractBaseUser, PermissionsMixin, BaseModel):
 class Organization(BaseModel):
     """The tenant: everything belongs to exactly one.
 
+    `auto_create_enabled`: uploads are set up by the agent unless the upload says otherwise.
+
     `experimental_features`, `flow_log_level` and `ocr_config` are kept for clients of the API and steer nothing here.
     """
 
@@ -80,6 +82,7 @@ class Organization(BaseModel):
     name = models.CharField(max_length=200)
     type = models.CharField(max_length=20, choices=Type.choices, default=Type.INDIVIDUAL)
     default_prompt_enabled = models.BooleanField(default=False)
+    auto_create_enabled = models.BooleanField(default=False)
     experimental_features = models.BooleanField(default=False)
     flow_log_level = models.CharField(max_length=5, choices=FlowLogLevel.choices, default=FlowLogLevel.ERROR)
     ocr_config = models.JSONField(default=dict)

@@ -13,11 +13,16 @@ def default_include() -> dict[str, Any]:
 
 
 class Prompt(TrashableModel):
-    """The stable thing (`prompt_id`): a name and a counter of revisions. Names are compared with case."""
+    """The stable thing (`prompt_id`): a name and a counter of revisions. Names are compared with case.
+
+    `made_by_run` is the propose run that made it unasked; `pending_review` until a person accepts the proposal.
+    """
 
     name = models.CharField(max_length=200)
     latest_version = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey("organizations.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    made_by_run = models.UUIDField(null=True, blank=True, editable=False)
+    pending_review = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -26,7 +31,10 @@ class Prompt(TrashableModel):
                 fields=["organization", "name"], condition=models.Q(deleted_at__isnull=True), name="prompt_name_unique"
             )
         ]
-        indexes = [models.Index(fields=["organization", "-updated_at"], name="prompt_by_time")]
+        indexes = [
+            models.Index(fields=["organization", "-updated_at"], name="prompt_by_time"),
+            models.Index(fields=["made_by_run"], condition=models.Q(made_by_run__isnull=False), name="prompt_by_run"),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -8,11 +8,16 @@ from core.models import TenantModel, TrashableModel
 
 
 class Schema(TrashableModel):
-    """The stable thing (`schema_id`): a name and a counter of revisions. Names are compared without case."""
+    """The stable thing (`schema_id`): a name and a counter of revisions. Names are compared without case.
+
+    `made_by_run` is the propose run that made it unasked; `pending_review` until a person accepts the proposal.
+    """
 
     name = models.CharField(max_length=200)
     latest_version = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey("organizations.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    made_by_run = models.UUIDField(null=True, blank=True, editable=False)
+    pending_review = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -24,7 +29,10 @@ class Schema(TrashableModel):
                 name="schema_name_unique",
             )
         ]
-        indexes = [models.Index(fields=["organization", "-updated_at"], name="schema_by_time")]
+        indexes = [
+            models.Index(fields=["organization", "-updated_at"], name="schema_by_time"),
+            models.Index(fields=["made_by_run"], condition=models.Q(made_by_run__isnull=False), name="schema_by_run"),
+        ]
 
     def __str__(self) -> str:
         return self.name

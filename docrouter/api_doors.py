@@ -11,6 +11,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.request import Request
 
 from core.api.bodies import Body
+from core.api.v1 import V1Dialect
 from core.errors import NotFound
 from organizations.api.doors import PublicView
 
@@ -36,6 +37,12 @@ class UnknownView(PublicView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         raise AddressUnknown()
+
+
+class UnknownV1View(V1Dialect, UnknownView):
+    """Any other address of `/v1`."""
+
+    schema = None
 
 
 class DescriptionQuery(Body):
@@ -74,6 +81,6 @@ def _description(kind: str) -> bytes:
 
 def _exists(path: str) -> bool:
     try:
-        return resolve(path).url_name != "unknown"
+        return resolve(path).url_name not in ("unknown", "unknown_v1")
     except Resolver404:
         return False

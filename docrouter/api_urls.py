@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from docrouter.api_doors import DescriptionPage, DescriptionView, UnknownView
+from docrouter.api_doors import DescriptionPage, DescriptionView, UnknownV1View, UnknownView
 from llm.catalog import OFFLINE_MODEL, default_extraction_model
 from organizations.api.organizations import OrganizationsView
 
@@ -38,4 +38,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_ORGANIZATION, include("documents.api.result_urls")),
     path(_ORGANIZATION, include("agent.api.urls")),
     path("v0/<path:rest>", UnknownView.as_view(), name="unknown"),
+    path("v1/<path:rest>", UnknownV1View.as_view(), name="unknown_v1"),
 ]

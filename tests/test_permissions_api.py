@@ -77,6 +77,7 @@ TOKEN = {"name": "ci", "lifetime": 1}
 NEW_USER = {"email": "ann@example.com", "name": "Ann", "password": "a long enough secret"}
 WAYS: dict[str, dict[str, Way]] = {
     "unknown": {method: Way(UNKNOWN) for method in ("get", "post", "put", "patch", "delete")},
+    "unknown_v1": {method: Way(UNKNOWN) for method in ("get", "post", "put", "patch", "delete")},
     "description": {"get": Way(EVERYBODY)},
     "docs": {"get": Way(EVERYBODY)},
     "auth_token": {"post": Way((500,) * 7, {"id": "x", "name": "x", "email": "x"}, public=True)},  # no key is shared

@@ -4,7 +4,7 @@ import json
 import math
 import sys
 import traceback
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
@@ -23,7 +23,7 @@ def problem_answer(problem: DomainError) -> JsonResponse:
     if isinstance(problem, BodyInvalid):
         return JsonResponse({"detail": problem.problems}, status=problem.status)
     body: dict[str, Any] = {"detail": problem.detail, "code": problem.error_code}
-    body |= {key: value for key, value in problem.extra.items() if _is_plain(value)}
+    body |= {key: value for key, value in problem.extra.items() if is_plain(value)}
     if problem.fields:
         body["fields"] = problem.fields
     answer = JsonResponse(body, status=problem.status)
@@ -61,7 +61,13 @@ def bug_answer(problem: Exception, request: HttpRequest) -> JsonResponse:
     return JsonResponse(body, status=500)
 
 
-def _is_plain(value: Any) -> bool:
+def body_of(answer: JsonResponse) -> dict[str, Any]:
+    """What an answer says."""
+    return cast("dict[str, Any]", json.loads(answer.content))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether JSON has it."""
     try:
         json.dumps(value)
     except (TypeError, ValueError):

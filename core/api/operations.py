@@ -17,6 +17,7 @@ DESCRIPTIONS = {
     403: "Not for this person",
     404: "No such thing, or not for this person",
     409: "Not possible in the present state",
+    410: "Expired, used up or taken back",
     413: "Too large",
     422: "The request has another form than described",
     429: "Too many requests; see Retry-After",
@@ -73,21 +74,24 @@ def operation(
     ranges: bool = False,
     headers: Sequence[str] = (),
     public: bool = False,
+    status: int = 200,
+    problem: type[BaseModel] | None = None,
 ) -> Callable[[F], F]:
     """Describe a handler. `answer` is a model, `list[Model]` or a schema; `errors` beside the 401, 422 and 429 of all.
 
     `media_type` is the answer's; with `or_events` or `or_text` it may be a stream instead, with `ranges` a part of it.
-    `headers` are request headers that matter here.
+    `headers` are request headers that matter here. `status` is that of success; `problem` the form of errors, where
+    it is not the usual one.
     """
     statuses = sorted({*errors, 422, 429, *(() if public else (401, 403)), *((413,) if body is not None else ())})
-    responses: dict[Any, Any] = {(200, media_type): _described(answer, "Done")}
+    responses = _success(status, media_type, answer)
     if or_events:
         responses[(200, "text/event-stream")] = _described(EVENTS, "Done")
     if or_text:
         responses[(200, "text/plain")] = _described({"type": "string"}, "Done")
     if ranges:
         responses |= _ranges(answer, media_type)
-    responses |= {(status, "application/json"): _problem(status) for status in statuses}
+    responses |= {(code, "application/json"): _problem(code, problem) for code in statuses}
     return extend_schema(
         operation_id=operation_id,
         summary=summary,
@@ -95,9 +99,15 @@ def operation(
         request={"application/json": body} if isinstance(body, type) else body,
         responses=responses,
         parameters=[*_parameters(query), *map(_header, headers)],
-        examples=_examples(example, answer_example),
+        examples=_examples(example, answer_example, status),
         auth=[] if public else None,
     )
+
+
+def _success(status: int, media_type: str, answer: Any) -> dict[Any, Any]:
+    if status == 204:
+        return {204: OpenApiResponse(description="Done")}
+    return {(status, media_type): _described(answer, "Done")}
 
 
 def _ranges(answer: Any, media_type: str) -> dict[Any, OpenApiResponse]:
@@ -109,17 +119,17 @@ def _ranges(answer: Any, media_type: str) -> dict[Any, OpenApiResponse]:
     }
 
 
-def _problem(status: int) -> OpenApiResponse:
-    problem = ValidationProblem if status == 422 else Problem
-    return OpenApiResponse(cast("Any", problem), description=DESCRIPTIONS[status])
+def _problem(status: int, form: type[BaseModel] | None) -> OpenApiResponse:
+    usual = ValidationProblem if status == 422 else Problem
+    return OpenApiResponse(cast("Any", form or usual), description=DESCRIPTIONS[status])
 
 
-def _examples(request: Any, answer: Any) -> list[OpenApiExample]:
+def _examples(request: Any, answer: Any, status: int) -> list[OpenApiExample]:
     examples = []
     if request is not None:
         examples.append(OpenApiExample("Request", value=request, request_only=True))
     if answer is not None:
-        examples.append(OpenApiExample("Answer", value=answer, response_only=True, status_codes=["200"]))
+        examples.append(OpenApiExample("Answer", value=answer, response_only=True, status_codes=[str(status)]))
     return examples
 
 

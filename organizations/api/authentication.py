@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 
-from core.errors import Forbidden
+from core.errors import Forbidden, Invalid
 from organizations.errors import TokenInvalid
 from organizations.models import AccessToken, User
 from organizations.selectors import resolve_session, resolve_token
@@ -21,6 +21,11 @@ class CredentialsMissing(Forbidden):
     code = "credentials_missing"
     status = 401
     detail = "No authentication credentials provided"
+
+
+class OrganizationNotNamed(Invalid):
+    code = "organization_missing"
+    detail = "Name the organization in the header X-Organization-Id, or use one of its own tokens."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,31 @@ def caller_of(request: HttpRequest, *, organization_id: uuid.UUID | None) -> Cal
         SessionAuthentication().enforce_csrf(Request(request))
         return Caller(request.user, request.user.display_name)
     raise CredentialsMissing()
+
+
+def caller_with_organization(request: HttpRequest, *, named: uuid.UUID | None) -> tuple[Caller, uuid.UUID]:
+    """Who asks and for which organization, where the address names none: the token's, else the one that is named.
+
+    Raises: as `caller_of`, and OrganizationNotNamed.
+    """
+    token_text = _token_text(request)
+    token = resolve_token(token=token_text) if token_text else None
+    if token is not None and token.organization_id is not None:
+        if named not in (None, token.organization_id):
+            raise TokenInvalid()
+        return Caller(token.user, token.name, token), token.organization_id
+    caller = Caller(token.user, token.name, token) if token is not None else caller_of(request, organization_id=None)
+    if named is None:
+        raise OrganizationNotNamed()
+    return caller, named
+
+
+def _token_text(request: HttpRequest) -> str:
+    """The access token of a request, "" for a signed session, a browser's, or none."""
+    scheme, _, value = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and value.strip():
+        return "" if value.strip().count(".") == 2 else value.strip()
+    return request.headers.get("X-Api-Key", "").strip()
 
 
 def _of_token(text: str, organization_id: uuid.UUID | None) -> Caller:

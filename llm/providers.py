@@ -20,10 +20,10 @@ from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from core.ids import new_id
+from core.sealing import SealBroken, unseal
 from core.threads import in_thread
 from llm import conf, registry
 from llm.models import Provider
-from llm.sealing import SealBroken, unseal
 from llm.seeds import BUILT_IN, SEEDS, Seed
 from llm.selectors import provider_rows
 

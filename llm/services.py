@@ -11,10 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.ids import show_id
+from core.sealing import SealBroken, reseal, seal
 from llm import providers, registry
 from llm.errors import ProviderConfigInvalid, ProvidersFixed, ProviderUnknown
 from llm.models import Provider
-from llm.sealing import SealBroken, reseal, seal
 from llm.seeds import BUILT_IN, SEEDS
 
 log = structlog.get_logger(__name__)

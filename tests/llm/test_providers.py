@@ -11,9 +11,10 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from redis.exceptions import ConnectionError as RedisAway
 
+from core import sealing
 from core.ids import new_id
 from core.threads import in_thread
-from llm import catalog, client, errors, providers, sealing, services
+from llm import catalog, client, errors, providers, services
 from llm.models import Provider
 from tests.fakes.fixtures import OPENAI_KEY
 from tests.fakes.provider import FakeProvider

@@ -22,7 +22,7 @@ FROM (SELECT n, timestamptz '2026-01-01' + n * interval '90 seconds' AS moment
 """
 _DOCUMENTS = """
 INSERT INTO documents_document (id, created_at, updated_at, deleted_at, organization_id, name, uploaded_by_name,
-  metadata, state, phase, current_version_id)
+  metadata, state, phase, auto_create_status, current_version_id)
 SELECT document_id, moment, moment, CASE WHEN n %% 40 = 7 THEN moment END, %(organization)s,
   (ARRAY['Invoice', 'invoice', 'Receipt', 'Contract', 'Delivery note', 'Statement', 'Offer'])[1 + n %% 7] || ' '
     || (ARRAY['Contoso', 'Fabrikam', 'Northwind', 'Adventure Works', 'Müller', 'Litware'])[1 + n %% 6] || ' '
@@ -32,7 +32,7 @@ SELECT document_id, moment, moment, CASE WHEN n %% 40 = 7 THEN moment END, %(org
     WHEN 1 THEN '{"kind": "letter"}'::jsonb ELSE '{}'::jsonb END,
   (ARRAY['llm_completed', 'llm_completed', 'llm_completed', 'ocr_completed', 'ocr_completed', 'ocr_failed',
          'llm_failed', 'uploaded'])[1 + (n / 2) %% 8],
-  'complete', version_id
+  'complete', '', version_id
 FROM many
 """
 _VERSIONS = """

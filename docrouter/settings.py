@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+from ipaddress import ip_network
 from pathlib import Path
 
 import environ
@@ -57,6 +58,7 @@ INSTALLED_APPS = [
     "csp",
     "core",
     "organizations",
+    "webhooks",
     "llm",
     "tags_app",
     "schemas_app",
@@ -231,6 +233,17 @@ AGENT_NEVER_AUTO_APPROVED = env.list(
     "AGENT_NEVER_AUTO_APPROVED",
     default=["delete_document", "delete_schema", "delete_prompt", "delete_tag"],
 )
+
+# --- Webhooks -------------------------------------------------------------------------------------------------
+WEBHOOK_CONNECT_SECONDS = env.float("WEBHOOK_CONNECT_SECONDS", default=5)
+WEBHOOK_SECONDS = env.float("WEBHOOK_SECONDS", default=15)  # for one attempt, from the name to the end of the answer
+WEBHOOK_RETRY_SECONDS = env.list("WEBHOOK_RETRY_SECONDS", cast=float, default=[5, 30, 300])
+WEBHOOK_LEASE_SECONDS = env.float("WEBHOOK_LEASE_SECONDS", default=60)
+WEBHOOK_GIVE_UP_AFTER = env.int("WEBHOOK_GIVE_UP_AFTER", default=20)  # lost deliveries in a row
+WEBHOOK_KEEP_DAYS = env.int("WEBHOOK_KEEP_DAYS", default=30)
+WEBHOOK_PORTS = env.list("WEBHOOK_PORTS", cast=int, default=[])  # none: any
+WEBHOOK_ALLOW_PRIVATE = env.bool("WEBHOOK_ALLOW_PRIVATE", default=False)  # loopback and private networks as well
+WEBHOOK_ALLOWED_NETWORKS = [ip_network(text) for text in env.list("WEBHOOK_ALLOWED_NETWORKS", default=[])]
 
 # --- Security -------------------------------------------------------------------------------------------------
 SECURE_CONTENT_TYPE_NOSNIFF = True

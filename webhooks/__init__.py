@@ -1,1 +1,1 @@
-"""Webhook subscriptions and deliveries: comes with the integration issue."""
+"""Webhooks: an organization's events, told to addresses of its choice."""

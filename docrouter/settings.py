@@ -198,6 +198,13 @@ DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
 EXTRACTION_TEXT_CHARS = env.int("EXTRACTION_TEXT_CHARS", default=300_000)
 RUN_LEASE_SECONDS = env.int("RUN_LEASE_SECONDS", default=30)
 RUN_ATTEMPTS = env.int("RUN_ATTEMPTS", default=3)
+# How many runs all workers of a pool work on at once, and at most how many of them are of one organization.
+_READERS = env.int("WORKER_CONCURRENCY", default=len(os.sched_getaffinity(0)))
+RUN_SLOTS = {"ingest": env.int("INGEST_SLOTS", default=_READERS), "llm": env.int("LLM_SLOTS", default=8)}
+RUNS_OF_AN_ORGANIZATION = {
+    "ingest": env.int("INGEST_SLOTS_OF_AN_ORGANIZATION", default=RUN_SLOTS["ingest"]),
+    "llm": env.int("LLM_SLOTS_OF_AN_ORGANIZATION", default=RUN_SLOTS["llm"]),
+}
 
 # --- Models ---------------------------------------------------------------------------------------------------
 # Every NAME_API_KEY / NAME_API_BASE in the environment is a provider of litellm's by that name.
@@ -233,6 +240,12 @@ AGENT_NEVER_AUTO_APPROVED = env.list(
     "AGENT_NEVER_AUTO_APPROVED",
     default=["delete_document", "delete_schema", "delete_prompt", "delete_tag"],
 )
+# Runs of the agent that nobody watches: for one attempt.
+AUTO_CREATE_SECONDS = env.float("AUTO_CREATE_SECONDS", default=120)
+AUTO_CREATE_MAX_ROUNDS = env.int("AUTO_CREATE_MAX_ROUNDS", default=12)
+AUTO_CREATE_REFINEMENTS = env.int("AUTO_CREATE_REFINEMENTS", default=2)
+AUTO_CREATE_MAX_COST = env.float("AUTO_CREATE_MAX_COST", default=0.5)  # US dollars
+AUTO_CREATE_REUSE_SHARE = env.float("AUTO_CREATE_REUSE_SHARE", default=0.8)  # of a schema's fields that are found
 
 # --- Webhooks -------------------------------------------------------------------------------------------------
 WEBHOOK_CONNECT_SECONDS = env.float("WEBHOOK_CONNECT_SECONDS", default=5)

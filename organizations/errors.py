@@ -122,6 +122,13 @@ class SignatureMissing(Forbidden):
     detail = "Missing X-Request-Signature header"
 
 
+class NotOwnWork(Forbidden):
+    """A run that nobody watches wanted to change, or to run, what it did not make itself."""
+
+    code = "not_own_work"
+    detail = "A run without a person changes and runs only what it made itself, and sets no tags."
+
+
 class SignatureInvalid(Forbidden):
     code = "signature_invalid"
     status = 401

@@ -1,5 +1,6 @@
 """The tenant gate: the only way from an actor to rows of an organization."""
 
+import uuid
 from typing import TypeVar
 
 from django.db.models import QuerySet
@@ -8,6 +9,7 @@ from core.errors import NotFound
 from core.ids import parse_id
 from core.models import TenantModel, TrashableModel
 from organizations.actor import Actor
+from organizations.errors import NotOwnWork
 
 M = TypeVar("M", bound=TenantModel)
 
@@ -27,3 +29,9 @@ def get_owned(model: type[M], actor: Actor, row_id: object, *, error: type[NotFo
     if row is None:
         raise error()
     return row
+
+
+def require_own_work(*, actor: Actor, made_by_run: uuid.UUID | None) -> None:
+    """A person may change anything; a run that nobody watches only what it made itself. Raises: NotOwnWork."""
+    if actor.run_id is not None and made_by_run != actor.run_id:
+        raise NotOwnWork

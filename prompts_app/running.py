@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from organizations.actor import Actor
+from organizations.gate import require_own_work
 from prompts_app.default import (
     CLIENTS_MODEL,
     DEFAULT_CONTENT,
@@ -36,13 +37,16 @@ class PromptToRun:
 def prompt_to_run(*, actor: Actor, prompt_revid: object = None) -> PromptToRun:
     """The prompt revision to run; the built-in one for None and "default".
 
-    Raises: PromptNotFound.
+    Raises: PromptNotFound, NotOwnWork.
     """
     if prompt_revid is None or prompt_revid == DEFAULT_PROMPT_ID:
+        require_own_work(actor=actor, made_by_run=None)
         return PromptToRun(
             None, DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME, DEFAULT_CONTENT, CLIENTS_MODEL, DEFAULT_RESPONSE_FORMAT
         )
-    return _of_revision(get_revision(actor=actor, prompt_revid=prompt_revid))
+    revision = get_revision(actor=actor, prompt_revid=prompt_revid)
+    require_own_work(actor=actor, made_by_run=revision.prompt.made_by_run)
+    return _of_revision(revision)
 
 
 def prompts_to_run(*, actor: Actor, tag_ids: Sequence[uuid.UUID], default: bool) -> list[PromptToRun]:

@@ -90,8 +90,9 @@ def latest_revisions(*, actor: Actor) -> QuerySet[PromptRevision]:
 
 
 def prompts_for_tags(*, actor: Actor, tag_ids: Sequence[uuid.UUID]) -> QuerySet[PromptRevision]:
-    """The latest version of each prompt that shares a tag with these, oldest prompt first."""
-    return latest_revisions(actor=actor).filter(_has_tag(tag_ids)).order_by("prompt_id")
+    """The latest version of each prompt that shares a tag with these, oldest first; none that waits for a review."""
+    rows = latest_revisions(actor=actor).filter(_has_tag(tag_ids), prompt__pending_review=False)
+    return rows.order_by("prompt_id")
 
 
 def list_prompts(
@@ -129,6 +130,11 @@ def list_prompts(
 def prompts_of_schema(*, actor: Actor, schema_id: uuid.UUID) -> QuerySet[PromptRevision]:
     """The prompts whose latest version pins a version of this schema."""
     return latest_revisions(actor=actor).filter(schema_revision__schema_id=schema_id).order_by("prompt_id")
+
+
+def prompts_made_by(*, actor: Actor, run_id: uuid.UUID) -> QuerySet[Prompt]:
+    """What a propose run made and nobody deleted since."""
+    return owned(Prompt, actor).filter(made_by_run=run_id).order_by("pk")
 
 
 def _has_tag(tag_ids: Sequence[uuid.UUID]) -> Exists:

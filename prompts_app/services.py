@@ -1,5 +1,6 @@
 """Writing prompts: every change is a new immutable revision. A schema is deleted from here: prompts may pin it."""
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -10,7 +11,8 @@ from django.utils import timezone
 from core.ids import parse_id
 from llm.catalog import require_known_model
 from organizations.actor import Actor
-from organizations.gate import owned
+from organizations.errors import NotOwnWork
+from organizations.gate import owned, require_own_work
 from organizations.services import record
 from prompts_app.config import (
     PromptConfig,
@@ -26,6 +28,7 @@ from prompts_app.models import Prompt, PromptRevision
 from prompts_app.selectors import get_prompt, get_version, prompts_of_schema
 from schemas_app.errors import SchemaInUse, SchemaNotFound
 from schemas_app.models import Schema, SchemaRevision
+from schemas_app.naming import names_like
 from schemas_app.selectors import get_version as get_schema_version
 from schemas_app.services import lock_schema, trash_schema
 from schemas_app.services import require_version as require_version_of_schema
@@ -63,13 +66,14 @@ class _Body:
 def create_prompt(*, actor: Actor, config: PromptConfig, expected_version: int | None = None) -> SavedPrompt:
     """Make a prompt; a name that exists (case counts) gets a new version.
 
+    A run that nobody watches leaves what others have alone: it takes the name with a number.
     `expected_version` is the latest under this name that the caller knows of, 0 for none.
     Raises: NameInvalid, PromptInvalid, SchemaNotFound, UnknownTags, Invalid (an unknown model), PromptChanged when
     `expected_version` is not the latest any more.
     """
     name, body = checked_name(config), _body(actor, config)
-    prompt = lock_named_prompt(actor=actor, name=name)
-    require_version(prompt, expected_version)
+    wanted, (prompt, name) = name, lock_prompt_to_write(actor=actor, name=name)
+    require_version(prompt, expected_version if name == wanted else None)
     before = prompt.latest_version
     revision = _add_revision(actor, prompt, body)
     return SavedPrompt(revision, "new_version" if before else "created", before, name)
@@ -89,6 +93,7 @@ def update_prompt(
     get_prompt(actor=actor, prompt_id=prompt_id)
     body = _body(actor, config)
     prompt = lock_prompt(actor=actor, prompt_id=prompt_id)
+    require_own_work(actor=actor, made_by_run=prompt.made_by_run)
     require_version(prompt, expected_version)
     before = (prompt.latest_version, prompt.name)
     latest = get_version(actor=actor, prompt_id=prompt.pk)
@@ -147,6 +152,7 @@ def delete_prompt(*, actor: Actor, prompt_id: object, expected_version: int | No
     Raises: PromptNotFound, DefaultPromptFixed, PromptChanged when `expected_version` is not the latest any more.
     """
     prompt = lock_prompt(actor=actor, prompt_id=prompt_id)
+    require_own_work(actor=actor, made_by_run=prompt.made_by_run)
     require_version(prompt, expected_version)
     prompt.deleted_at = timezone.now()
     prompt.save(update_fields=["deleted_at"])
@@ -232,10 +238,30 @@ def lock_named_prompt(*, actor: Actor, name: str) -> Prompt:
         try:
             with transaction.atomic():
                 return Prompt.objects.create(
-                    organization_id=actor.organization_id, name=name, created_by_id=actor.user_id
+                    organization_id=actor.organization_id,
+                    name=name,
+                    created_by_id=actor.user_id,
+                    made_by_run=actor.run_id,
+                    pending_review=actor.run_id is not None,
                 )
         except IntegrityError:
             continue
+
+
+def lock_prompt_to_write(*, actor: Actor, name: str) -> tuple[Prompt, str]:
+    """The prompt that gets this name, held, and the name that it gets."""
+    for candidate in names_like(name):
+        prompt = lock_named_prompt(actor=actor, name=candidate)
+        if actor.run_id in (None, prompt.made_by_run):
+            return prompt, candidate
+    raise AssertionError("names do not end")
+
+
+@transaction.atomic
+def end_review(*, actor: Actor, run_id: uuid.UUID) -> int:
+    """Make the prompts of a propose run ordinary ones. Returns: how many."""
+    rows = owned(Prompt, actor).filter(made_by_run=run_id, pending_review=True)
+    return rows.update(pending_review=False, updated_at=timezone.now())
 
 
 def lock_trashed_prompt(*, actor: Actor, prompt_id: object) -> Prompt:
@@ -249,6 +275,8 @@ def lock_trashed_prompt(*, actor: Actor, prompt_id: object) -> Prompt:
 
 def _body(actor: Actor, config: PromptConfig) -> _Body:
     """Locks in the order schema, tags; the prompt itself comes last."""
+    if actor.run_id is not None and config.tag_ids:
+        raise NotOwnWork
     content, include, keys = checked_content(config), checked_include(config), checked_peer_match_keys(config)
     model = require_known_model(checked_model(config))
     return _Body(content, _pinned(actor, config), model, lock_tags(actor=actor, tag_ids=config.tag_ids), include, keys)

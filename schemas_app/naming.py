@@ -1,5 +1,7 @@
 """What may stand in a name or a text that is stored."""
 
+from collections.abc import Iterator
+
 from schemas_app.errors import NameInvalid
 
 MAX_NAME = 200
@@ -14,6 +16,16 @@ def clean_name(text: str) -> str:
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise NameInvalid(fields={"name": "1 to 200 printable characters"})
     return name
+
+
+def names_like(name: str) -> Iterator[str]:
+    """The name, then the name with a number: for those who may not take one that somebody has."""
+    yield name
+    number = 2
+    while True:
+        end = f" {number}"
+        yield name[: MAX_NAME - len(end)] + end
+        number += 1
 
 
 def is_storable(text: str) -> bool:

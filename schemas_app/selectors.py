@@ -1,6 +1,8 @@
 """Reading schemas and their revisions: the only gate to their rows for doors."""
 
-from django.db.models import F, QuerySet, Value
+import uuid
+
+from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Lower
 
 from core.conditions import Field
@@ -80,7 +82,7 @@ def list_schemas(
 
     Raises: ListQueryInvalid.
     """
-    rows = containing(latest_revisions(actor=actor), lookup="schema__name", text=name_search)
+    rows = containing(_listed(actor), lookup="schema__name", text=name_search)
     rows = filtered(rows, filters=filters, fields=FIELDS)
     return page_of(ordered(rows, sort=sort, fields=FIELDS), skip=skip, limit=limit)
 
@@ -88,6 +90,19 @@ def list_schemas(
 def schemas_named(*, actor: Actor, name: str) -> QuerySet[Schema]:
     """At most one: names are compared without case, by the database's own rule."""
     return owned(Schema, actor).annotate(folded=Lower("name")).filter(folded=Lower(Value(name)))
+
+
+def _listed(actor: Actor) -> QuerySet[SchemaRevision]:
+    """What is listed: everything for a person; for a run that nobody watches not what waits for a review elsewhere."""
+    rows = latest_revisions(actor=actor)
+    if actor.run_id is None:
+        return rows
+    return rows.filter(Q(schema__pending_review=False) | Q(schema__made_by_run=actor.run_id))
+
+
+def schemas_made_by(*, actor: Actor, run_id: uuid.UUID) -> QuerySet[Schema]:
+    """What a propose run made and nobody deleted since."""
+    return owned(Schema, actor).filter(made_by_run=run_id).order_by("pk")
 
 
 def _revisions(actor: Actor) -> QuerySet[SchemaRevision]:

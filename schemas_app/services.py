@@ -1,5 +1,6 @@
 """Writing schemas: every change is a new immutable revision. Deleting one that prompts may use lives in prompts_app."""
 
+import uuid
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,11 +9,11 @@ from django.utils import timezone
 
 from core.ids import parse_id
 from organizations.actor import Actor
-from organizations.gate import owned
+from organizations.gate import owned, require_own_work
 from organizations.services import record
 from schemas_app.errors import NothingToUpdate, SchemaChanged, SchemaNameTaken, SchemaNotFound
 from schemas_app.models import Schema, SchemaRevision
-from schemas_app.naming import clean_name
+from schemas_app.naming import clean_name, names_like
 from schemas_app.selectors import get_version, schemas_named
 from schemas_app.validation import check_response_format, check_strict
 
@@ -42,13 +43,14 @@ def create_schema(
 ) -> SavedSchema:
     """Make a schema; a name that exists (without case) gets a new version and the new spelling.
 
+    A run that nobody watches leaves what others have alone: it takes the name with a number.
     `expected_version` is the latest under this name that the caller knows of, 0 for none.
     Raises: NameInvalid, SchemaInvalid, SchemaChanged when `expected_version` is not the latest any more.
     """
     name = clean_name(name)
     body = _body(response_format, strict=strict)
-    schema = lock_named_schema(actor=actor, name=name)
-    require_version(schema, expected_version)
+    wanted, (schema, name) = name, lock_schema_to_write(actor=actor, name=name)
+    require_version(schema, expected_version if name == wanted else None)
     before = (schema.latest_version, schema.name)
     schema.name = name
     revision = _add_revision(actor, schema, body)
@@ -77,6 +79,7 @@ def update_schema(
     new_name = None if name is None else clean_name(name)
     body = None if response_format is None else _body(response_format, strict=strict)
     schema = lock_schema(actor=actor, schema_id=schema_id)
+    require_own_work(actor=actor, made_by_run=schema.made_by_run)
     require_version(schema, expected_version)
     before = (schema.latest_version, schema.name)
     latest = get_version(actor=actor, schema_id=schema.pk)
@@ -113,6 +116,7 @@ def trash_schema(*, actor: Actor, schema_id: object) -> Schema:
     Raises: SchemaNotFound.
     """
     schema = lock_schema(actor=actor, schema_id=schema_id)
+    require_own_work(actor=actor, made_by_run=schema.made_by_run)
     schema.deleted_at = timezone.now()
     schema.save(update_fields=["deleted_at"])
     record(actor=actor, action="schema.deleted", target=("schema", schema.pk))
@@ -160,10 +164,30 @@ def lock_named_schema(*, actor: Actor, name: str) -> Schema:
         try:
             with transaction.atomic():
                 return Schema.objects.create(
-                    organization_id=actor.organization_id, name=name, created_by_id=actor.user_id
+                    organization_id=actor.organization_id,
+                    name=name,
+                    created_by_id=actor.user_id,
+                    made_by_run=actor.run_id,
+                    pending_review=actor.run_id is not None,
                 )
         except IntegrityError:
             continue
+
+
+def lock_schema_to_write(*, actor: Actor, name: str) -> tuple[Schema, str]:
+    """The schema that gets this name, held, and the name that it gets."""
+    for candidate in names_like(name):
+        schema = lock_named_schema(actor=actor, name=candidate)
+        if actor.run_id in (None, schema.made_by_run):
+            return schema, candidate
+    raise AssertionError("names do not end")
+
+
+@transaction.atomic
+def end_review(*, actor: Actor, run_id: uuid.UUID) -> int:
+    """Make the schemas of a propose run ordinary ones. Returns: how many."""
+    rows = owned(Schema, actor).filter(made_by_run=run_id, pending_review=True)
+    return rows.update(pending_review=False, updated_at=timezone.now())
 
 
 def lock_trashed_schema(*, actor: Actor, schema_id: object) -> Schema:

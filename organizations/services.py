@@ -245,19 +245,22 @@ def create_token(
         lifetime_days=lifetime_days,
         expires_at=timezone.now() + timedelta(days=lifetime_days) if lifetime_days else None,
     )
+    if organization is not None:
+        record(actor=acting(by=user, organization=organization), action="token.created", target=("token", row.pk))
     return row, text
 
 
 @transaction.atomic
 def delete_token(*, user: User, token_id: object, organization_id: uuid.UUID | None = None) -> None:
     """End one of the user's own tokens: an account-level one, or one for the organization. Raises: TokenNotFound."""
-    ended, _ = (
-        list_tokens(user=user, organization_id=organization_id)
-        .filter(pk=parse_id(token_id, error=TokenNotFound))
-        .delete()
-    )
-    if not ended:
+    rows = list_tokens(user=user, organization_id=organization_id).select_related("organization")
+    row = rows.filter(pk=parse_id(token_id, error=TokenNotFound)).first()
+    if row is None:
         raise TokenNotFound()
+    if row.organization is not None:
+        actor = acting(by=user, organization=row.organization)
+        record(actor=actor, action="token.deleted", target=("token", row.pk))
+    row.delete()
 
 
 @transaction.atomic

@@ -19,7 +19,7 @@ from organizations.errors import (
 )
 from organizations.models import AccessToken, AuditEntry, Membership, User
 from organizations.selectors import actor_for, find_organization, get_user_by_email, list_audit, resolve_token
-from organizations.services import create_organization, create_token, create_user, record, require_admin
+from organizations.services import create_organization, create_token, create_user, delete_token, record, require_admin
 from tests.conftest import Person
 
 
@@ -119,3 +119,13 @@ def test_the_audit_log_says_who_did_what_through_which_door_and_stays_in_its_org
     assert (entry.actor_name, entry.via, entry.action) == ("Alice", "page", "tag.created")
     assert [one.action for one in list_audit(actor=charlie.actor)] == ["organization.created"]
     assert AuditEntry.objects.count() == 3
+
+
+def test_making_and_ending_an_organizations_token_stands_in_its_audit_log(alice: Person) -> None:
+    row, _text = create_token(user=alice.user, name="ci", organization=alice.organization)
+    delete_token(user=alice.user, token_id=row.pk, organization_id=alice.organization.pk)
+    entries = AuditEntry.objects.filter(organization=alice.organization, target_type="token")
+    assert [(entry.action, entry.target_id) for entry in entries.order_by("created_at")] == [
+        ("token.created", row.pk.hex),
+        ("token.deleted", row.pk.hex),
+    ]

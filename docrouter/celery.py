@@ -17,14 +17,24 @@ app.autodiscover_tasks()
 app.conf.task_routes = {
     "documents.tasks.*": {"queue": "ingest"},
     "documents.tasks.queue_prompts": {"queue": "llm"},
+    "documents.tasks.admit_runs": {"queue": "llm"},
+    "documents.tasks.reap_runs": {"queue": "llm"},
     "documents.tasks.extract": {"queue": "llm"},
     "agent.tasks.*": {"queue": "llm"},
     "organizations.tasks.*": {"queue": "llm"},
 }
+app.conf.run_tasks = {  # who works on a run of which kind; each is sent the run's id (documents/admission.py)
+    "parse": "documents.tasks.parse",
+    "extract": "documents.tasks.extract",
+    "propose": "agent.tasks.propose",
+}
 app.conf.document_ready_tasks = ("documents.tasks.queue_prompts",)  # each is sent the document's id
 app.conf.beat_schedule = {
     "reap-runs": {"task": "documents.tasks.reap_runs", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
+    "admit-runs": {"task": "documents.tasks.admit_runs", "schedule": 3.0, "options": {"queue": "llm", "expires": 3}},
     "reap-turns": {"task": "agent.tasks.reap_turns", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
+    "deliver-webhooks": {"task": "webhooks.tasks.deliver_all", "schedule": 5.0, "options": {"expires": 5}},
+    "purge-deliveries": {"task": "webhooks.tasks.purge", "schedule": 3600.0},
     "forget-old-requests": {"task": "organizations.tasks.forget_old_requests", "schedule": 3600.0},
 }
 

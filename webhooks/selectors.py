@@ -1,0 +1,57 @@
+"""Reading webhooks and deliveries."""
+
+from core.ids import parse_id
+from core.listing import Listing, page_of
+from organizations.actor import Actor
+from organizations.gate import get_owned, owned
+from webhooks.addresses import read_url
+from webhooks.errors import DeliveryNotFound, WebhookInvalid, WebhookNotFound
+from webhooks.models import Delivery, Webhook
+
+
+def get_webhook(*, actor: Actor, webhook_id: object) -> Webhook:
+    """Raises: WebhookNotFound."""
+    return get_owned(Webhook, actor, webhook_id, error=WebhookNotFound)
+
+
+def list_webhooks(*, actor: Actor, skip: int = 0, limit: int = 100) -> Listing[Webhook]:
+    """Newest first."""
+    return page_of(owned(Webhook, actor).order_by("-created_at", "-id"), skip=skip, limit=limit)
+
+
+def get_delivery(*, actor: Actor, delivery_id: object) -> Delivery:
+    """Raises: DeliveryNotFound."""
+    delivery = get_owned(Delivery, actor, delivery_id, error=DeliveryNotFound)
+    if not owned(Webhook, actor).filter(pk=delivery.webhook_id).exists():
+        raise DeliveryNotFound()
+    return delivery
+
+
+def list_deliveries(
+    *,
+    actor: Actor,
+    webhook_id: object = None,
+    status: str | None = None,
+    event: str | None = None,
+    skip: int = 0,
+    limit: int = 25,
+) -> Listing[Delivery]:
+    """Newest first, of webhooks that exist. What no delivery can have finds none."""
+    rows = owned(Delivery, actor).filter(webhook__deleted_at__isnull=True)
+    if webhook_id is not None:
+        rows = rows.filter(webhook_id=parse_id(webhook_id, error=WebhookNotFound))
+    if status:
+        rows = rows.filter(status=status)
+    if event:
+        rows = rows.filter(event=event)
+    return page_of(rows.order_by("-created_at", "-id"), skip=skip, limit=limit)
+
+
+def shown_url(*, actor: Actor, webhook: Webhook) -> str:
+    """An address may be a secret itself: who is no admin sees only the server."""
+    if actor.is_admin:
+        return webhook.url
+    try:
+        return f"{read_url(webhook.url).origin}/…"
+    except WebhookInvalid:
+        return "…"

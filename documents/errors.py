@@ -182,3 +182,17 @@ class TableNotFound(NotFound):
 class ContentInvalid(Invalid):
     code = "invalid_content"
     detail = "Invalid base64 content"
+
+
+class NothingProposed(Conflict):
+    """There is no proposal to decide about: none was asked for, or the agent is still at work, or it failed."""
+
+    code = "nothing_proposed"
+    detail = "The agent has proposed nothing for this document that could be decided now."
+
+
+class ProposalStopped(Conflict):
+    """The attempt ended, or another worker has it: whoever still works on it writes nothing any more."""
+
+    code = "proposal_stopped"
+    detail = "This attempt to set up the document has ended."

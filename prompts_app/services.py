@@ -1,7 +1,7 @@
 """Writing prompts: every change is a new immutable revision. A schema is deleted from here: prompts may pin it."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -258,9 +258,9 @@ def lock_prompt_to_write(*, actor: Actor, name: str) -> tuple[Prompt, str]:
 
 
 @transaction.atomic
-def end_review(*, actor: Actor, run_id: uuid.UUID) -> int:
-    """Make the prompts of a propose run ordinary ones. Returns: how many."""
-    rows = owned(Prompt, actor).filter(made_by_run=run_id, pending_review=True)
+def end_review(*, actor: Actor, prompt_ids: Collection[uuid.UUID]) -> int:
+    """Make prompts that waited for a review ordinary ones. Returns: how many."""
+    rows = owned(Prompt, actor).filter(pk__in=prompt_ids, pending_review=True)
     return rows.update(pending_review=False, updated_at=timezone.now())
 
 

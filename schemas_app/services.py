@@ -1,6 +1,7 @@
 """Writing schemas: every change is a new immutable revision. Deleting one that prompts may use lives in prompts_app."""
 
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -184,9 +185,9 @@ def lock_schema_to_write(*, actor: Actor, name: str) -> tuple[Schema, str]:
 
 
 @transaction.atomic
-def end_review(*, actor: Actor, run_id: uuid.UUID) -> int:
-    """Make the schemas of a propose run ordinary ones. Returns: how many."""
-    rows = owned(Schema, actor).filter(made_by_run=run_id, pending_review=True)
+def end_review(*, actor: Actor, schema_ids: Collection[uuid.UUID]) -> int:
+    """Make schemas that waited for a review ordinary ones. Returns: how many."""
+    rows = owned(Schema, actor).filter(pk__in=schema_ids, pending_review=True)
     return rows.update(pending_review=False, updated_at=timezone.now())
 
 

@@ -1,0 +1,341 @@
+"""Auto-create, from the wish at upload to what is proposed: which attempt stands, and who works on it.
+
+One row for each attempt, one open attempt for each document. The work itself is a run of kind propose, claimed by
+epoch and lease like every other; the agent does it. Whatever a run makes carries its id, so that an attempt that fails
+leaves nothing behind. What people decide about a proposal: `documents.reviewing`.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import structlog
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from core.ids import show_id
+from documents.clearing import clear_made
+from documents.errors import ProposalStopped
+from documents.events import append_event
+from documents.models import AutoCreate, Document, Extraction, Run
+from documents.processing import find_run, lock_latest_read, lock_run
+from documents.results import CURRENT
+from documents.states import lock_state, refresh_state
+from organizations.actor import Actor
+from organizations.services import record
+
+log = structlog.get_logger(__name__)
+
+TASK = "agent.tasks.propose"
+Status = AutoCreate.Status
+_QUEUED_AGAIN_AFTER = timedelta(seconds=120)
+_REAPED_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to work on an attempt until the lease ends; every write checks `epoch`.
+
+    `turn_id` is what an earlier try left: it has to be ended before anything else happens.
+    """
+
+    run_id: uuid.UUID
+    epoch: int
+    document_id: uuid.UUID
+    actor: Actor
+    turn_id: uuid.UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an attempt ended without a proposal, in words for a person."""
+
+    code: str
+    message: str
+    retryable: bool = True
+
+
+@transaction.atomic
+def request(*, actor: Actor, document: Document) -> AutoCreate:
+    """Have the agent set up a document by itself, as soon as its text is ready. The open attempt if there is one."""
+    lock_state(document.pk)
+    standing = AutoCreate.objects.filter(document=document, status__in=AutoCreate.OPEN).first()
+    if standing is not None:
+        return standing
+    attempt = AutoCreate.objects.create(
+        organization_id=document.organization_id,
+        document=document,
+        requested_by_id=actor.user_id,
+        requested_by_name=actor.name,
+    )
+    _show_status(attempt)
+    record(actor=actor, action="auto_create.requested", target=("document", document.pk))
+    _tell(attempt, "requested", actor=actor)
+    queue_proposal(document_id=document.pk)
+    return attempt
+
+
+@transaction.atomic
+def queue_proposal(*, document_id: uuid.UUID) -> Run | None:
+    """Make the run of a pending attempt once the text is ready; where reading failed, the attempt fails with it.
+
+    Returns: the new run, None when there is nothing to do. Safe to call again.
+    """
+    read = lock_latest_read(document_id)
+    attempt = AutoCreate.objects.select_for_update().filter(document_id=document_id, status=Status.PENDING).first()
+    if read is None or attempt is None or attempt.run_id is not None or read.phase not in Run.ENDED:
+        return None
+    if read.phase != Run.Phase.COMPLETE:
+        reason = read.error_message or "Reading was stopped."
+        _set_failed(attempt, Failure("not_read", f"The document could not be read: {reason}"))
+        return None
+    run = Run.objects.create(
+        organization_id=attempt.organization_id,
+        document_id=document_id,
+        version_id=read.version_id,
+        kind=Run.Kind.PROPOSE,
+        caused_by=read,
+    )
+    attempt.run = run
+    attempt.save(update_fields=["run", "updated_at"])
+    refresh_state(document_id=document_id)
+    append_event(document_id=document_id, type="run.queued", run=run, data={"kind": run.kind})
+    transaction.on_commit(partial(send, run.pk))
+    return run
+
+
+def send(run_id: uuid.UUID) -> None:
+    """Tell a worker to work on the run."""
+    current_app.send_task(TASK, args=[show_id(run_id)])
+
+
+@transaction.atomic
+def claim_proposal(*, run_id: uuid.UUID) -> Claim | None:
+    """Take a run that nobody works on; None when there is nothing to do, or when somebody else does it."""
+    if find_run(run_id) is None:
+        return None
+    run = lock_run(run_id)
+    if run.kind != Run.Kind.PROPOSE or run.phase in Run.ENDED or (run.lease_until and run.lease_until > timezone.now()):
+        return None
+    attempt, actor = lock_attempt_of(run), actor_of(run)
+    if attempt is None or actor is None or run.cancel_requested or not _is_wanted(run):
+        _end_without(run, attempt, Failure("cancelled", "Stopped."))
+        return None
+    if run.version_id != run.document.current_version_id:
+        _end_without(run, attempt, Failure("replaced", "The document's file was replaced meanwhile."))
+        return None
+    if run.attempts >= settings.RUN_ATTEMPTS:
+        _end_without(run, attempt, Failure("gave_up", f"The agent stopped {run.attempts} times without an end."))
+        return None
+    run.epoch += 1
+    run.attempts += 1
+    run.phase, run.lease_until, run.started_at = Run.Phase.PROPOSING, _lease(), run.started_at or timezone.now()
+    run.save()
+    earlier, attempt.turn_id, attempt.thread_id = attempt.turn_id, None, None
+    attempt.status = Status.RUNNING
+    attempt.save(update_fields=["status", "turn_id", "thread_id", "updated_at"])
+    _show_status(attempt)
+    refresh_state(document_id=run.document_id)
+    _tell(attempt, "started", actor=actor, more={"attempt": run.attempts})
+    return Claim(run.pk, run.epoch, run.document_id, actor, earlier)
+
+
+@transaction.atomic
+def attach_turn(*, claim: Claim, thread_id: uuid.UUID, turn_id: uuid.UUID) -> None:
+    """Remember where the agent's log is. Raises: ProposalStopped."""
+    _, attempt = lock_held(claim)
+    attempt.thread_id, attempt.turn_id = thread_id, turn_id
+    attempt.save(update_fields=["thread_id", "turn_id", "updated_at"])
+
+
+def keep_claim(claim: Claim) -> bool:
+    """Push the lease out; False when the work is not wanted any more, or somebody else has it."""
+    rows = Run.objects.filter(pk=claim.run_id, epoch=claim.epoch, cancel_requested=False, document__deleted_at=None)
+    return bool(rows.exclude(phase__in=Run.ENDED).update(lease_until=_lease()))
+
+
+@transaction.atomic
+def release(*, claim: Claim) -> None:
+    """Give the run back, so that another worker goes on at once."""
+    run, _ = lock_held(claim)
+    run.lease_until, run.phase = None, Run.Phase.QUEUED
+    run.save(update_fields=["lease_until", "phase", "updated_at"])
+    transaction.on_commit(partial(send, run.pk))
+
+
+@transaction.atomic
+def end_proposal(*, claim: Claim, failure: Failure | None, cost: Any = 0) -> AutoCreate:
+    """The agent is done. What it extracted is proposed, also when a limit cut it off afterwards; nothing extracted, or
+    a person who stopped it, means failure. Raises: ProposalStopped.
+    """
+    run, attempt = lock_held(claim)
+    run.cost_usd = cost
+    found = None if run.cancel_requested else _extraction_of(run)
+    if found is None:
+        stopped = Failure("cancelled", "Stopped.") if run.cancel_requested else failure
+        _end_without(run, attempt, stopped or Failure("nothing_extracted", "The agent ended without an extraction."))
+        return attempt
+    _end_run(run, Run.Phase.COMPLETE)
+    prompt = found.prompt_revision
+    assert prompt is not None  # a propose run runs its own prompts only
+    schema = prompt.schema_revision
+    attempt.status, attempt.proposed_at = Status.PROPOSED, timezone.now()
+    attempt.extraction, attempt.prompt_revision, attempt.schema_revision = found, prompt, schema
+    attempt.reused_schema = schema is not None and schema.schema.made_by_run != run.pk
+    attempt.save()
+    clear_made(
+        actor=claim.actor,
+        run=run,
+        keep_prompts=[prompt.prompt_id],
+        keep_schemas=[schema.schema_id] if schema else [],
+    )
+    _show_status(attempt)
+    refresh_state(document_id=run.document_id)
+    _tell(attempt, "proposed", actor=claim.actor, more=_names(attempt))
+    return attempt
+
+
+@transaction.atomic
+def take_lost_proposals() -> list[uuid.UUID]:
+    """Runs whose worker died, or whose message was lost: to be put into the queue again.
+
+    Attempts that were forgotten between the end of reading and their run get it, or fail with the reading.
+    """
+    now = timezone.now()
+    forgotten = AutoCreate.objects.filter(status=Status.PENDING, run=None, document__runs__phase__in=Run.ENDED)
+    for document_id in forgotten.values_list("document_id", flat=True).distinct()[:_REAPED_AT_ONCE]:
+        queue_proposal(document_id=document_id)
+    runs = Run.objects.select_for_update(skip_locked=True, of=("self",)).filter(kind=Run.Kind.PROPOSE)
+    open_runs = runs.exclude(phase__in=Run.ENDED)
+    dead = open_runs.filter(lease_until__lt=now)
+    waiting = open_runs.filter(lease_until__isnull=True, updated_at__lt=now - _QUEUED_AGAIN_AFTER)
+    ids = [run.pk for rows in (dead, waiting) for run in rows.order_by("pk")[:_REAPED_AT_ONCE]]
+    Run.objects.filter(pk__in=ids).update(updated_at=now, lease_until=None, phase=Run.Phase.QUEUED)
+    return ids
+
+
+def lock_attempt_of(run: Run) -> AutoCreate | None:
+    """The open attempt that a locked run works for, locked until the transaction ends."""
+    return AutoCreate.objects.select_for_update().filter(run=run, status__in=AutoCreate.OPEN).first()
+
+
+def lock_held(claim: Claim) -> tuple[Run, AutoCreate]:
+    """Run and attempt, locked, if the claim still holds. Raises: ProposalStopped."""
+    run = lock_run(claim.run_id)
+    attempt = lock_attempt_of(run)
+    if run.epoch != claim.epoch or run.phase in Run.ENDED or attempt is None:
+        raise ProposalStopped
+    return run, attempt
+
+
+def actor_of(run: Run) -> Actor | None:
+    """Who answers for what the run makes: whoever asked for it, with a member's rights, also when they left since.
+
+    Where the account is gone, the organization's first admin; None where that is gone too.
+    """
+    organization = run.document.organization
+    attempt = AutoCreate.objects.filter(run=run).first()
+    if attempt is None:
+        return None
+    user_id = attempt.requested_by_id
+    if user_id is None:
+        admins = organization.memberships.filter(role="admin").order_by("created_at", "id")
+        user_id = admins.values_list("user_id", flat=True).first()
+    if user_id is None:
+        return None
+    return Actor(
+        user_id=user_id,
+        organization_id=organization.pk,
+        role="user",
+        via="agent",
+        name=attempt.requested_by_name,
+        run_id=run.pk,
+    )
+
+
+def actor_of_turn(turn_id: uuid.UUID) -> Actor | None:
+    """The actor of a turn that nobody watches; None for a turn that a person asked for.
+
+    Raises: ProposalStopped when its attempt has ended, or when another turn does its work.
+    """
+    attempt = AutoCreate.objects.filter(turn_id=turn_id).select_related("run__document__organization").first()
+    if attempt is None:
+        return None
+    actor = actor_of(attempt.run) if attempt.run is not None and attempt.status == Status.RUNNING else None
+    if actor is None:
+        raise ProposalStopped
+    return actor
+
+
+def _extraction_of(run: Run) -> Extraction | None:
+    """The newest result of what the run made."""
+    rows = Extraction.objects.filter(CURRENT, document_id=run.document_id, prompt_revision__prompt__made_by_run=run.pk)
+    rows = rows.filter(prompt_revision__prompt__deleted_at__isnull=True)
+    found = rows.select_related("prompt_revision__prompt", "prompt_revision__schema_revision__schema")
+    return found.order_by("-created_at", "-id").first()
+
+
+def _end_without(run: Run, attempt: AutoCreate | None, failure: Failure) -> None:
+    """End a locked run and its attempt; nothing that it made stays."""
+    _end_run(run, Run.Phase.CANCELLED if failure.code == "cancelled" else Run.Phase.ERROR, failure)
+    actor = actor_of(run)
+    if actor is not None:
+        clear_made(actor=actor, run=run)
+    log.info("auto_create.failed", run_id=show_id(run.pk), code=failure.code)
+    if attempt is not None:
+        _set_failed(attempt, failure)
+    else:
+        refresh_state(document_id=run.document_id)
+
+
+def _end_run(run: Run, phase: Run.Phase, failure: Failure | None = None) -> None:
+    if failure is not None:
+        run.error_code, run.error_message, run.retryable = failure.code, failure.message[:500], failure.retryable
+    run.phase, run.completed_at, run.lease_until = phase, timezone.now(), None
+    run.epoch += 1
+    run.save()
+
+
+def _set_failed(attempt: AutoCreate, failure: Failure) -> None:
+    attempt.status = Status.FAILED
+    attempt.error_code, attempt.error_message = failure.code, failure.message[:500]
+    attempt.retryable = failure.retryable
+    attempt.save()
+    _show_status(attempt)
+    refresh_state(document_id=attempt.document_id)
+    _tell(attempt, "failed", more={"code": failure.code, "retryable": failure.retryable})
+
+
+def _show_status(attempt: AutoCreate) -> None:
+    """Repeat the newest attempt's status on the document, for the lists."""
+    Document.objects.filter(pk=attempt.document_id).update(auto_create_status=attempt.status)
+
+
+def _is_wanted(run: Run) -> bool:
+    document = run.document
+    return document.deleted_at is None and document.organization.deleted_at is None
+
+
+def _names(attempt: AutoCreate) -> dict[str, Any]:
+    """What a proposal consists of, by id."""
+    ids = {"schema_revid": attempt.schema_revision_id, "prompt_revid": attempt.prompt_revision_id}
+    return {key: show_id(value) if value else None for key, value in ids.items()}
+
+
+def _tell(attempt: AutoCreate, what: str, *, actor: Actor | None = None, more: dict[str, Any] | None = None) -> None:
+    append_event(
+        document_id=attempt.document_id,
+        type=f"document.auto_create.{what}",
+        actor=actor,
+        run=attempt.run,
+        turn_id=attempt.turn_id,
+        data={"status": attempt.status, **(more or {})},
+    )
+
+
+def _lease() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.RUN_LEASE_SECONDS)

@@ -184,11 +184,30 @@ def test_a_place_has_postcode_and_city(line: str, postcode: str, city: str) -> N
     assert (place.postcode, place.city) == (postcode, city)
 
 
-@given(st.text(max_size=80))
-def test_no_text_breaks_the_parsers(text: str) -> None:
-    find_dates(text)
-    find_amounts(text)
-    parse_amount(text)
-    find_place(text)
+PIECES = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(
+        ["12.03.2021", "3 mars 2020", "1.234,56 €", "(12.00)", "-5", "12%", "DE89 3704 0044 0532 0130 00", " "]
+    ),
+)
+
+
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_whatever_is_found_in_a_text_stands_there_alone_from_left_to_right(text: str) -> None:
+    for found in (find_dates(text), find_amounts(text)):
+        ends = [0]
+        for item in found:
+            assert ends[-1] <= item.start < item.end <= len(text)
+            assert any(char.isdigit() for char in text[item.start : item.end])
+            ends.append(item.end)
     for kind in ("iban", "bic", "vat_id", "email", "url", "phone", "time"):
-        find_codes(kind, text)
+        for code in find_codes(kind, text):
+            assert code.value.strip()
+            assert code.value in text
+    place = find_place(text)
+    assert place is None or (place.city in text and place.postcode in text)
+
+
+@given(st.text(alphabet=st.characters(blacklist_categories=["Nd"]), max_size=40))
+def test_a_text_without_digits_is_no_amount_and_no_date(text: str) -> None:
+    assert (find_amounts(text), find_dates(text), parse_amount(text)) == ([], [], None)

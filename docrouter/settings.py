@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import os
 from ipaddress import ip_network
 from pathlib import Path
 

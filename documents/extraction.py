@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from core.errors import DomainError
 from core.threads import in_thread
+from documents import admission
 from documents.answers import parse_object
 from documents.asking import build_messages
 from documents.awaiting import unless_stopped
@@ -46,7 +47,6 @@ from schemas_app.validation import validate_data
 
 log = structlog.get_logger(__name__)
 
-_QUEUED_AGAIN_AFTER = timedelta(seconds=300)
 _REAPED_AT_ONCE = 100
 
 
@@ -124,6 +124,7 @@ def queue_extractions(*, actor: Actor, read: Run, prompts: Sequence[PromptToRun]
         )
         if _add(run):
             queued.append(run)
+    admission.enqueue(*queued)
     refresh_state(document_id=read.document_id)
     for run in stopped:
         _append(actor, run, "extraction.failed", {"code": run.error_code, "retryable": True})
@@ -161,7 +162,7 @@ def claim_extraction(*, actor: Actor | None, run_id: uuid.UUID) -> int | None:
     Without an actor, nobody wants it any more: it ends.
     """
     run = lock_run(run_id)
-    if run.phase in Run.ENDED or run.caused_by_id is None or (run.lease_until and run.lease_until > timezone.now()):
+    if run.phase in Run.ENDED or not run.pool or (run.lease_until and run.lease_until > timezone.now()):
         return None
     if actor is None or run.cancel_requested or run.version_id != run.document.current_version_id:
         _end(run.pk, run.epoch, "cancelled", "Stopped.", retryable=True, actor=actor)
@@ -173,6 +174,7 @@ def claim_extraction(*, actor: Actor | None, run_id: uuid.UUID) -> int | None:
     run.epoch += 1
     run.attempts += 1
     run.phase, run.lease_until, run.started_at = Run.Phase.EXTRACTING, _lease(), run.started_at or timezone.now()
+    run.admitted_at = run.admitted_at or timezone.now()
     run.save()
     revid = run.prompt_revision_id.hex if run.prompt_revision_id else DEFAULT_PROMPT_ID
     _tell(actor, run, "extraction.started", {"prompt_revid": revid, "attempt": run.attempts})
@@ -234,25 +236,11 @@ def preview_values(*, actor: Actor, document_id: object, response_format: dict[s
 def interrupt_lost_extractions() -> int:
     """End runs that somebody started by hand and whose process died: they are told, and start it again. How many?"""
     count = 0
-    for run in _lost().filter(caused_by__isnull=True)[:_REAPED_AT_ONCE]:
+    for run in _lost().filter(pool="")[:_REAPED_AT_ONCE]:
         count += _end(
             run.id, run.epoch, "interrupted", "The process that ran this stopped. Run it again.", retryable=True
         )
     return count
-
-
-@transaction.atomic
-def take_lost_extractions() -> list[uuid.UUID]:
-    """Runs of a read whose worker died, or whose message was lost: to be put into the queue again."""
-    now = timezone.now()
-    free = Run.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-        kind=Run.Kind.EXTRACT, caused_by__isnull=False
-    )
-    waiting = free.filter(phase=Run.Phase.QUEUED, lease_until__isnull=True, updated_at__lt=now - _QUEUED_AGAIN_AFTER)
-    dead = free.filter(pk__in=_lost())
-    ids = [run.pk for rows in (dead, waiting) for run in rows.order_by("pk")[:_REAPED_AT_ONCE]]
-    Run.objects.filter(pk__in=ids).update(updated_at=now, lease_until=None, phase=Run.Phase.QUEUED)
-    return ids
 
 
 def _lost() -> QuerySet[Run]:
@@ -302,8 +290,9 @@ def _finish(actor: Actor, job: _Job, completion: Completion, data: dict[str, Any
     )
     supersede_others(result)
     run.phase, run.completed_at, run.lease_until = Run.Phase.COMPLETE, timezone.now(), None
-    run.cost_usd = completion.cost_usd or Decimal(0)
+    run.cost_usd += completion.cost_usd or Decimal(0)
     run.save()
+    admission.admit_soon(run.pool)
     states = [place.state for place in places.values()]
     counts = {state: states.count(state) for state in sorted(set(states))}
     record(actor=actor, action="extraction.created", target=("extraction", result.id), data={"run_id": run.id.hex})
@@ -340,6 +329,7 @@ def _set_ended(run: Run, code: str, message: str, *, retryable: bool) -> None:
     run.epoch += 1
     run.completed_at, run.lease_until = timezone.now(), None
     run.save()
+    admission.admit_soon(run.pool)
 
 
 def _tell(actor: Actor | None, run: Run, event: str, data: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from core.errors import DomainError, Unavailable
 from core.ids import show_id
-from documents import files
+from documents import admission, files
 from documents.errors import ParserCrashed, TooManyPages
 from documents.events import append_event, append_events
 from documents.ingest import sandbox
@@ -31,7 +31,6 @@ from llm.content import PageContent
 
 log = structlog.get_logger(__name__)
 
-_QUEUED_AGAIN_AFTER = timedelta(seconds=120)
 _TOLD_AGAIN_AFTER = timedelta(seconds=30)
 _REAPED_AT_ONCE = 100
 _COMMIT_EVERY_SECONDS = 0.25
@@ -116,7 +115,7 @@ def claim_run(run_id: uuid.UUID) -> Claim | None:
     run.attempts += 1
     run.phase = Run.Phase.PARSING
     run.lease_until = _lease()
-    run.started_at = run.started_at or timezone.now()
+    run.started_at, run.admitted_at = run.started_at or timezone.now(), run.admitted_at or timezone.now()
     run.save()
     _tell(run, "run.started", {"attempt": run.attempts, "pagesDone": run.pages_done})
     return Claim(run.pk, run.epoch, run.version_id, run.pages_done)
@@ -276,6 +275,7 @@ def _end(run: Run, phase: Run.Phase, code: str = "", message: str = "", *, retry
     run.phase, run.error_code, run.error_message, run.retryable = phase, code, message[:500], retryable
     run.completed_at, run.lease_until = timezone.now(), None
     run.save()
+    admission.admit_soon(run.pool)
     names = {Run.Phase.COMPLETE: "run.completed", Run.Phase.CANCELLED: "run.cancelled"}
     data: dict[str, Any] = {"pages": run.pages_done}
     if code:
@@ -317,18 +317,6 @@ def _lease_kept(claim: Claim) -> Iterator[None]:
 
 def _lease() -> Any:
     return timezone.now() + timedelta(seconds=settings.RUN_LEASE_SECONDS)
-
-
-@transaction.atomic
-def take_stale_runs() -> list[uuid.UUID]:
-    """Parse runs whose worker died, or whose message was lost: to be put into the queue again."""
-    now = timezone.now()
-    active = Run.objects.select_for_update(skip_locked=True).filter(kind=Run.Kind.PARSE).exclude(phase__in=Run.ENDED)
-    dead = active.filter(lease_until__lt=now)
-    lost = active.filter(lease_until__isnull=True, updated_at__lt=now - _QUEUED_AGAIN_AFTER)
-    ids = [run.pk for rows in (dead, lost) for run in rows.order_by("pk")[:_REAPED_AT_ONCE]]
-    Run.objects.filter(pk__in=ids).update(updated_at=now, lease_until=None)
-    return ids
 
 
 @transaction.atomic

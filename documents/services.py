@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from core.errors import Invalid
 from core.ids import new_id, show_id
-from documents import files, tasks
+from documents import admission, files, tasks
 from documents.errors import (
     DocumentChanged,
     DocumentNotFound,
@@ -236,9 +236,9 @@ def _start_parse(actor: Actor, document: Document, *, ocr_only: bool = False) ->
             )
     except IntegrityError as problem:
         raise RunActive from problem
+    admission.enqueue(run)
     refresh_state(document_id=document.pk)
     append_event(document_id=document.pk, type="run.queued", actor=actor, run=run, data={"kind": run.kind})
-    transaction.on_commit(partial(tasks.parse.delay, show_id(run.pk)))
     return run
 
 

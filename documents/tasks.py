@@ -10,8 +10,9 @@ from django.db import OperationalError
 
 from core.errors import Unavailable
 from core.ids import show_id
-from documents import pipeline, processing
-from documents.extraction import interrupt_lost_extractions, take_lost_extractions
+from documents import admission, pipeline, processing
+from documents.extraction import interrupt_lost_extractions
+from documents.reaping import requeue_dead_runs
 
 log = structlog.get_logger(__name__)
 
@@ -48,8 +49,7 @@ def _tell_ready(document_id: uuid.UUID) -> None:
 )
 def queue_prompts(document_id: str) -> None:
     """A document's text is ready: run the prompts of its tags."""
-    for run_id in pipeline.queue_prompts(uuid.UUID(document_id)):
-        extract.delay(show_id(run_id))
+    pipeline.queue_prompts(uuid.UUID(document_id))
 
 
 @shared_task(name="documents.tasks.extract")
@@ -58,16 +58,20 @@ def extract(run_id: str) -> None:
     pipeline.extract(uuid.UUID(run_id))
 
 
+@shared_task(name="documents.tasks.admit_runs", ignore_result=True)
+def admit_runs() -> None:
+    """Every few seconds: hand out what waits although nobody has looked since there was room."""
+    admission.admit_all()
+
+
 @shared_task(name="documents.tasks.reap_runs", ignore_result=True)
 def reap_runs() -> None:
-    """Put runs whose worker died into the queue again; end extractions by hand whose process died."""
-    for run_id in processing.take_stale_runs():
-        log.info("run.requeued", run_id=show_id(run_id))
-        parse.delay(show_id(run_id))
-    for run_id in take_lost_extractions():
-        log.info("run.requeued", run_id=show_id(run_id))
-        extract.delay(show_id(run_id))
+    """Every ten seconds: runs of dead workers and of lost messages wait again; those by hand end as interrupted."""
+    requeue_dead_runs()
+    if lost := admission.take_back_unclaimed():
+        log.info("admission.taken_back", runs=lost)
     for document_id in processing.take_reads_without_prompts():
         log.info("document.told_again", document_id=show_id(document_id))
         queue_prompts.delay(show_id(document_id))
     interrupt_lost_extractions()
+    admission.admit_all()

@@ -34,7 +34,7 @@ BANNED_NAMES = {"utils", "helpers", "common", "misc", "manager"}
 ROW_ROOMS = {
     # of every app, then parts of documents' processing and services, then of the agent's services and runner
     *("models", "selectors", "services", "processing", "transcript", "gate", "idempotency"),
-    *("awaiting", "events", "extraction", "results", "states", "withdrawal"),
+    *("admission", "awaiting", "events", "extraction", "results", "states", "withdrawal"),
     *("deciding", "driving", "endings", "keeping", "leases", "policy", "reaping"),
 }
 

@@ -3,11 +3,14 @@
 from documents.models.auto_create import AutoCreate
 from documents.models.documents import Document, DocumentTally, DocumentVersion, Page
 from documents.models.extractions import Extraction, ExtractionEdit
-from documents.models.runs import Event, EventHead, Run
+from documents.models.letters import DocumentLetters
+from documents.models.runs import Admission, Event, EventHead, Run
 
 __all__ = [
+    "Admission",
     "AutoCreate",
     "Document",
+    "DocumentLetters",
     "DocumentTally",
     "DocumentVersion",
     "Event",

@@ -1,5 +1,6 @@
 """Documents, how many there are, the versions of their bytes, and pages."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models.functions import Upper
@@ -12,7 +13,8 @@ _LIVE = models.Q(deleted_at__isnull=True)
 class Document(TrashableModel):
     """One uploaded file. Its id never changes; new bytes make a new version.
 
-    `auto_create_status` repeats the newest `AutoCreate` for the lists; "none" without one.
+    `auto_create_status` repeats the newest `AutoCreate` for the lists; "none" without one. `tag_ids` repeats the ids of
+    `tags` for searches: triggers keep it, an object in memory may be behind.
     """
 
     class State(models.TextChoices):
@@ -29,6 +31,7 @@ class Document(TrashableModel):
     uploaded_by_name = models.CharField(max_length=200)
     metadata = models.JSONField(default=dict)
     tags = models.ManyToManyField("tags_app.Tag", blank=True, related_name="documents")
+    tag_ids = ArrayField(models.UUIDField(), default=list, db_default=[], editable=False)
     state = models.CharField(max_length=20, choices=State.choices, default=State.UPLOADED)
     phase = models.CharField(max_length=12, default="queued")
     auto_create_status = models.CharField(max_length=10, default="none")
@@ -50,14 +53,14 @@ class Document(TrashableModel):
                 condition=_LIVE,
                 name="document_by_uploader",
             ),
-            # And one for each search: what a name begins with, contains, and pairs of the metadata.
+            # And for each search: what a name begins with, tags and what a name contains, pairs of the metadata.
             models.Index(
                 *("organization", OpClass(Upper("name"), "text_pattern_ops")), condition=_LIVE, name="document_by_start"
             ),
             GinIndex(
-                OpClass(Upper("name"), "gin_trgm_ops"),
+                *(OpClass("tag_ids", "array_ops"), OpClass(Upper("name"), "gin_trgm_ops")),
                 condition=_LIVE,
-                name="document_by_letters",
+                name="document_by_tags_and_letters",
                 gin_pending_list_limit=256,
             ),
             GinIndex(
@@ -114,6 +117,7 @@ class DocumentVersion(TenantModel):
 class Page(TenantModel):
     """One page that was read. `words` is columnar JSON: text, x0, y0, x1, y1, confidence, line, origin (equal lengths).
 
+    `reads` counts how often it was read and stored: once, and once more for each time that the document was read again.
     Units: boxes are fractions of the page as displayed, origin top left; width and height in points.
     """
 
@@ -125,6 +129,7 @@ class Page(TenantModel):
     source = models.CharField(max_length=10)
     text = models.TextField(blank=True)
     words = models.JSONField(default=dict)
+    reads = models.PositiveIntegerField(default=1)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["version", "number"], name="page_number_unique")]

@@ -11,6 +11,8 @@ class Run(TenantModel):
 
     A read makes the runs of the document's prompts once: then its `prompts_queued_at` is set, and theirs is
     `caused_by` it. Runs without `caused_by` were started by hand. `ocr_only` is a read that makes none.
+    `pool` names the workers that it waits for, "" when it is worked on where it was begun; `admitted_at` is when its
+    turn came (admission.py). `requested_by` asked for it by hand; without, whoever uploaded the document answers.
     """
 
     class Kind(models.TextChoices):
@@ -38,6 +40,12 @@ class Run(TenantModel):
         "prompts_app.PromptRevision", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     caused_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="caused")
+    pool = models.CharField(max_length=10, blank=True)
+    admitted_at = models.DateTimeField(null=True, blank=True)
+    requested_by = models.ForeignKey(
+        "organizations.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    requested_by_name = models.CharField(max_length=200, blank=True)
     ocr_only = models.BooleanField(default=False)
     prompts_queued_at = models.DateTimeField(null=True, blank=True)
     pages_done = models.PositiveIntegerField(default=0)
@@ -81,11 +89,35 @@ class Run(TenantModel):
                 name="run_active_by_lease",
             ),
             models.Index(
+                fields=["pool", "organization", "created_at", "id"],
+                condition=models.Q(admitted_at__isnull=True) & ~models.Q(phase__in=["complete", "error", "cancelled"]),
+                name="run_waiting",
+            ),
+            models.Index(
+                fields=["pool", "organization"],
+                condition=models.Q(admitted_at__isnull=False) & ~models.Q(phase__in=["complete", "error", "cancelled"]),
+                name="run_in_flight",
+            ),
+            models.Index(
                 fields=["completed_at"],
                 condition=models.Q(kind="parse", phase="complete", ocr_only=False, prompts_queued_at__isnull=True),
                 name="run_read_without_prompts",
             ),
         ]
+
+
+class Admission(models.Model):
+    """When runs of an organization were last handed to a pool of workers: whose turn is next."""
+
+    organization = models.ForeignKey("organizations.Organization", on_delete=models.CASCADE, related_name="+")
+    pool = models.CharField(max_length=10)
+    last_picked_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "pool"], name="admission_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.pool}: {self.organization_id}"
 
 
 class EventHead(models.Model):

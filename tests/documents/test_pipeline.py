@@ -7,6 +7,7 @@ import pytest
 from documents import processing, selectors, services, tasks
 from documents.errors import DocumentNotFound
 from documents.models import Document, Event, Page, Run
+from documents.reaping import requeue_dead_runs
 from documents.services import UploadedFile
 from tests.conftest import Person
 from tests.data import make
@@ -68,7 +69,7 @@ def test_a_killed_worker_is_noticed_and_no_page_is_parsed_twice(alice: Person, s
     assert document.state != "ocr_completed"
 
     deadline = time.monotonic() + 10
-    while not (stale := processing.take_stale_runs()) and time.monotonic() < deadline:
+    while not (stale := requeue_dead_runs()) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert stale == [Run.objects.get(document=document).pk]
     for run_id in stale * 3:
@@ -128,7 +129,7 @@ def test_a_run_whose_lease_was_lost_writes_nothing_more(alice: Person) -> None:
     assert first is not None
     assert processing.claim_run(run.id) is None
     Run.objects.filter(pk=run.pk).update(lease_until=run.created_at)
-    assert processing.take_stale_runs() == [run.pk]
+    assert requeue_dead_runs() == [run.pk]
     assert processing.claim_run(run.id) is not None
     page = make.page_content("late")
 

@@ -9,15 +9,15 @@ from asgiref.sync import async_to_sync
 from django.utils import timezone
 
 from docrouter.celery import app
-from documents import pipeline, processing, services
+from documents import admission, pipeline, processing, services
 from documents.errors import ExtractionStopped
 from documents.extraction import (
     begin_extraction,
     interrupt_lost_extractions,
     perform_extraction,
-    take_lost_extractions,
 )
 from documents.models import Document, Event, Extraction, Run
+from documents.reaping import requeue_dead_runs
 from documents.services import UploadedFile
 from llm.catalog import OFFLINE_MODEL
 from organizations.models import AuditEntry, Membership
@@ -262,10 +262,10 @@ def test_a_worker_that_died_is_replaced_until_the_attempts_are_used_up(
     for attempt in (1, 2):
         assert pipeline._claim(run_id)[1] == attempt
         assert pipeline._claim(run_id)[1] is None
-        assert take_lost_extractions() == []
+        assert requeue_dead_runs() == []
         Run.objects.filter(pk=run_id).update(lease_until=timezone.now() - timedelta(seconds=1))
         assert interrupt_lost_extractions() == 0
-        assert take_lost_extractions() == [run_id]
+        assert requeue_dead_runs() == [run_id]
 
     assert pipeline._claim(run_id)[1] is None
 
@@ -280,7 +280,7 @@ def test_a_run_by_hand_is_ended_by_the_reaper_and_never_taken_by_a_worker(alice:
     run = begin_extraction(actor=alice.actor, document_id=document.pk)
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert pipeline._claim(run.pk)[1] is None
-    assert take_lost_extractions() == []
+    assert requeue_dead_runs() == []
     assert interrupt_lost_extractions() == 1
 
 
@@ -306,9 +306,11 @@ def test_lost_messages_are_sent_again(alice: Person, invoices: Tag) -> None:
     assert processing.take_reads_without_prompts() == [document.pk]
     assert processing.take_reads_without_prompts() == []
     (run_id,) = pipeline.queue_prompts(document.pk)
-    assert take_lost_extractions() == []
-    Run.objects.filter(pk=run_id).update(updated_at=timezone.now() - timedelta(minutes=6))
-    assert take_lost_extractions() == [run_id]
+    Run.objects.filter(pk=run_id).update(admitted_at=timezone.now())
+    assert admission.take_back_unclaimed() == 0
+    Run.objects.filter(pk=run_id).update(admitted_at=timezone.now() - timedelta(minutes=1))
+    assert admission.take_back_unclaimed() == 1
+    assert Run.objects.get(pk=run_id).admitted_at is None
 
 
 @with_threads

@@ -1,4 +1,4 @@
-"""Threads, turns, messages and tool calls: the transcript is the state of a turn."""
+"""Threads, turns, messages and tool calls: the transcript is the state of a turn. Beside them: answers to questions."""
 
 from django.db import models
 
@@ -183,3 +183,51 @@ class StandingRule(TenantModel):
 
     class Meta:
         indexes = [models.Index(fields=["organization", "user", "tool"], name="rule_by_user")]
+
+
+class Response(TenantModel):
+    """One question about one document version, its answer, and what it cost.
+
+    `citations` are only those whose quote stands on its page; `citations_dropped` counts the others. `share_id` is set
+    when somebody asked through a share link; then nobody of ours is the author.
+    """
+
+    class Status(models.TextChoices):
+        IN_PROGRESS = "in_progress"
+        COMPLETED = "completed"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    document = models.ForeignKey("documents.Document", on_delete=models.CASCADE, related_name="responses")
+    version = models.ForeignKey("documents.DocumentVersion", on_delete=models.CASCADE, related_name="+")
+    run = models.ForeignKey("documents.Run", null=True, on_delete=models.SET_NULL, related_name="+")
+    share_id = models.UUIDField(null=True, blank=True)
+    author = models.ForeignKey("organizations.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    actor_name = models.CharField(max_length=200, blank=True)
+    via = models.CharField(max_length=10, default="api")
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.IN_PROGRESS)
+    question = models.TextField()
+    answer = models.TextField(blank=True)
+    citations = OrderedJSONField(default=list)
+    citations_dropped = models.PositiveIntegerField(default=0)
+    pages_shown = models.PositiveIntegerField(default=0)
+    model_requested = models.CharField(max_length=200, blank=True)
+    model_used = models.CharField(max_length=200)
+    usage = models.JSONField(default=dict)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
+    error_code = models.CharField(max_length=60, blank=True)
+    error_message = models.CharField(max_length=500, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=["in_progress", "completed", "failed", "cancelled"]),
+                name="response_status_known",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["document", "-created_at"], name="response_by_document"),
+            models.Index(fields=["share_id"], condition=models.Q(share_id__isnull=False), name="response_by_share"),
+            models.Index(fields=["created_at"], condition=models.Q(status="in_progress"), name="response_in_progress"),
+        ]

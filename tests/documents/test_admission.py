@@ -2,7 +2,6 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -36,12 +35,12 @@ class Sent(list[str]):
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Sent]:
+def sent(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Sent:
     messages = Sent()
     monkeypatch.setattr(admission.current_app, "send_task", messages.send_task, raising=False)
     settings.RUN_SLOTS = {"ingest": 2, "llm": 2}
     settings.RUNS_OF_AN_ORGANIZATION = {"ingest": 2, "llm": 2}
-    yield messages
+    return messages
 
 
 def waiting_runs(organization: Organization, count: int, **more: Any) -> list[Run]:

@@ -159,12 +159,7 @@ def _note(turn: Turn, actor: Actor, rows: Sequence[ToolCall], *, go_on: bool) ->
         turn.status = Turn.Status.RUNNING
         turn.expires_at = turn.lease_until = None
         turn.save(update_fields=["status", "expires_at", "lease_until", "updated_at"])
-        launch_on_commit(turn.pk)
-
-
-def launch_on_commit(turn_id: uuid.UUID) -> None:
-    """Run the turn in this process once the transaction is committed."""
-    transaction.on_commit(lambda: _launch(turn_id))
+        transaction.on_commit(lambda: _launch(turn.pk))
 
 
 def _launch(turn_id: uuid.UUID) -> None:

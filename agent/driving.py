@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from time import monotonic
 from typing import Any
@@ -29,7 +29,7 @@ from agent.transcript import history_messages, load_transcript, totals, whole_tu
 from core.ids import show_id
 from core.threads import in_thread
 from documents.errors import TextNotReady
-from documents.selectors import document_content, page_text
+from documents.selectors import document_content, get_document, page_text
 from llm import client
 from llm.catalog import OFFLINE_MODEL
 from llm.content import DocumentContent
@@ -42,55 +42,70 @@ Json = dict[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Loaded:
-    """All that is read once, in one go, before a turn runs."""
+    """What a run of a turn begins with. The rest is read when it is first needed: see `_prepare` and `_text`.
+
+    `limits` and `judge` (may this write run?) are those of a turn that nobody watches; a person's turn has the usual.
+    """
 
     turn: Turn
     transcript: Transcript
-    history: list[ChatMessage]
     context: ToolContext
     toolbox: Toolbox
     tally: Tally
-    text: DocumentText
-    document: DocumentContent | None
     seq: int
+    history: list[ChatMessage] | None = None
+    text: DocumentText | None = None
+    document: DocumentContent | None = None
+    limits: Limits | None = None
+    judge: Callable[[str, Json], bool] | None = None
 
 
 def load(turn_id: uuid.UUID, toolbox: Toolbox) -> Loaded:
-    """Read the turn, its history, and the person for whom it runs, with the rights they have now.
+    """Read the turn, and the person for whom it runs, with the rights they have now.
 
     Raises: DomainError when the person or the document is gone.
     """
     turn = whole_turn(turn_id)
     actor = actor_for(user=turn.author, organization_id=turn.organization_id, via="agent", name=turn.actor_name)
+    get_document(actor=actor, document_id=turn.document_id)
     prompt_tokens, completion_tokens, cost = totals(turn.messages.all())
     return Loaded(
         turn=turn,
         transcript=load_transcript(turn),
-        history=history_messages(turn, hints=toolbox.hints()),
-        context=ToolContext(
-            actor=actor,
-            document_id=show_id(turn.document_id),
-            thread_id=show_id(turn.thread_id) if turn.thread_id else None,
-            turn_id=show_id(turn.pk),
-            working_state=dict(turn.working_state),
-            now=timezone.now(),
-        ),
+        context=_context(turn, actor),
         toolbox=toolbox,
         tally=Tally(usage=Usage(prompt_tokens, completion_tokens), cost_usd=cost),
-        text=DocumentText(_text_of(actor, turn)),
-        document=_content_for(actor, turn),
         seq=max(turn.event_seq, last_seq(turn.pk)),
     )
 
 
+def load_new(turn: Turn, *, actor: Actor, question: str) -> Loaded:
+    """What `load` would read of a turn that the caller has just stored for this person, without reading it."""
+    return Loaded(
+        turn=turn,
+        transcript=Transcript(question=question),
+        context=_context(turn, replace(actor, via="agent")),
+        toolbox=toolbox,
+        tally=Tally(),
+        seq=0,
+    )
+
+
 async def drive(
-    turn_id: uuid.UUID, epoch: int, *, stop: Stop, streams: Streams, on_release: Callable[[], None]
+    turn_id: uuid.UUID,
+    epoch: int,
+    *,
+    loaded: Loaded | None,
+    stop: Stop,
+    streams: Streams,
+    on_release: Callable[[], None],
 ) -> None:
     """Run a claimed turn until it is done or waits; `on_release` is called once nobody holds it any more.
 
+    `loaded` is None for a turn that has to be read first.
     Raises: LeaseLost, and whatever the model or a tool raised: the caller writes down how the turn ended.
     """
-    loaded = await in_thread(lambda: load(turn_id, toolbox))
+    loaded = loaded or await in_thread(lambda: load(turn_id, toolbox))
     if loaded.turn.cancel_requested:
         stop.request()
     keeper = TurnKeeper(turn_id, epoch, toolbox=loaded.toolbox, context=loaded.context, tally=loaded.tally)
@@ -108,11 +123,35 @@ async def drive(
         await outbox.close()
 
 
-def _text_of(actor: Actor, turn: Turn) -> str:
-    try:
-        return page_text(actor=actor, document_id=turn.document_id)
-    except TextNotReady:
-        return ""
+def _context(turn: Turn, actor: Actor) -> ToolContext:
+    return ToolContext(
+        actor=actor,
+        document_id=show_id(turn.document_id),
+        thread_id=show_id(turn.thread_id) if turn.thread_id else None,
+        turn_id=show_id(turn.pk),
+        working_state=dict(turn.working_state),
+        now=timezone.now(),
+    )
+
+
+def _prepare(loaded: Loaded) -> list[ChatMessage]:
+    """What stands before this turn's own messages. The history is read once, the data block for each round."""
+    turn = loaded.turn
+    if loaded.history is None:
+        loaded.document = _content_for(loaded.context.actor, turn)
+        loaded.history = history_messages(turn, hints=loaded.toolbox.hints())
+    return [*build_preface(loaded.context, mentions=turn.mentions), *loaded.history]
+
+
+def _text(loaded: Loaded) -> DocumentText:
+    """The document's text, for the first write that has to be judged by it."""
+    if loaded.text is None:
+        try:
+            text = page_text(actor=loaded.context.actor, document_id=loaded.turn.document_id)
+        except TextNotReady:
+            text = ""
+        loaded.text = DocumentText(text)
+    return loaded.text
 
 
 def _content_for(actor: Actor, turn: Turn) -> DocumentContent | None:
@@ -129,8 +168,7 @@ def _setup(loaded: Loaded, keeper: TurnKeeper, stop: Stop) -> TurnSetup:
     turn = loaded.turn
 
     async def ask(messages: list[ChatMessage]) -> AsyncGenerator[Delta | Completion, None]:
-        preface = await in_thread(lambda: build_preface(loaded.context, mentions=turn.mentions))
-        sent = [*preface, *loaded.history, *messages]
+        sent = [*await in_thread(lambda: _prepare(loaded)), *messages]
         definitions = loaded.toolbox.definitions()
         keeper.sent = {"model": turn.model, "messages": sent, "tools": [tool.name for tool in loaded.toolbox]}
         keeper.asked_at = keeper.thought_until = monotonic()
@@ -141,9 +179,16 @@ def _setup(loaded: Loaded, keeper: TurnKeeper, stop: Stop) -> TurnSetup:
                     keeper.thought_until = monotonic()
                 yield item
 
+    def judge(name: str, arguments: Json) -> bool:
+        if loaded.judge is not None:
+            return loaded.judge(name, arguments)
+        return may_run_unasked(turn, name, arguments, tainted=_text(loaded).taints(name, arguments))
+
     async def may_run(name: str, arguments: Json) -> bool:
-        tainted = loaded.text.taints(name, arguments)
-        return await in_thread(lambda: may_run_unasked(turn, name, arguments, tainted=tainted))
+        return await in_thread(lambda: judge(name, arguments))
+
+    def is_tainted(name: str, arguments: Json) -> bool:
+        return loaded.text is None or loaded.text.taints(name, arguments)
 
     return TurnSetup(
         turn_id=show_id(turn.pk),
@@ -153,9 +198,10 @@ def _setup(loaded: Loaded, keeper: TurnKeeper, stop: Stop) -> TurnSetup:
         toolbox=loaded.toolbox,
         keeper=keeper,
         may_run=may_run,
-        is_tainted=loaded.text.taints,
+        is_tainted=is_tainted,
         working_state=loaded.context.working_state,
-        limits=Limits(
+        limits=loaded.limits
+        or Limits(
             rounds=settings.AGENT_MAX_ROUNDS,
             follow_ups=settings.AGENT_FOLLOW_UPS,
             cost=Decimal(str(settings.AGENT_MAX_COST_PER_TURN)) or None,

@@ -1,6 +1,7 @@
 """How a turn ends or starts to wait: its status, its open calls, its outcome, and the last event it tells.
 
-Everything here runs in the caller's transaction, on a turn row that the caller has locked.
+Everything here runs in the caller's transaction, on a turn row that the caller has locked; `finish_held` and
+`end_held` see to that themselves.
 """
 
 import uuid
@@ -13,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent.events import Done, ErrorEvent, Event, TurnResult, to_wire
-from agent.leases import lock_held_turn
+from agent.leases import lock_held_turn, update_held_turn
 from agent.loop import CANCELLED, INTERRUPTED
 from agent.models import ToolCall, Turn
 from agent.streams import Numbered, append_now, last_seq
@@ -28,10 +29,18 @@ INTERRUPTED_TEXT = "The turn was interrupted. What was done before stays; ask ag
 FINAL = ("done", "failed", "cancelled", "interrupted", "expired")
 
 
-def finish(turn: Turn, result: TurnResult) -> None:
-    """The turn ends well, or by a stop that its runner carried out."""
-    turn.outcome = _outcome(result)
-    _close(turn, Turn.Status.CANCELLED if result.status == "cancelled" else Turn.Status.DONE)
+def finish_held(turn_id: uuid.UUID, epoch: int, result: TurnResult, *, event_seq: int) -> None:
+    """A turn that this claim still holds ends well, or by a stop that its runner carried out. Raises: LeaseLost."""
+    update_held_turn(
+        turn_id,
+        epoch,
+        status=Turn.Status.CANCELLED if result.status == "cancelled" else Turn.Status.DONE,
+        outcome=_outcome(result),
+        event_seq=event_seq,
+        lease_until=None,
+        expires_at=None,
+        finished_at=timezone.now(),
+    )
 
 
 def wait(turn: Turn) -> datetime:

@@ -10,9 +10,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from agent.endings import finish, wait
+from agent.endings import finish_held, wait
 from agent.events import CallShown, TurnResult
-from agent.leases import lock_held_turn
+from agent.leases import lock_held_turn, update_held_turn
 from agent.messages import Call, Round, clean_json, cut_result
 from agent.models import Turn
 from agent.setup import Tally
@@ -47,15 +47,18 @@ class TurnKeeper:
         sent, self.sent = self.sent, None
 
         def work() -> None:
+            usage = self._tally.usage
             with transaction.atomic():
-                turn = self._lock_turn()
+                update_held_turn(
+                    self.turn_id,
+                    self.epoch,
+                    usage={"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens},
+                    cost_usd=self._tally.cost_usd,
+                    event_seq=self.seq(),
+                )
+                turn = Turn(pk=self.turn_id, organization_id=self._context.actor.organization_id)
                 seen = {call.id: self._look(call, self._context) for call in answer.calls if call.writes}
                 append_round(turn, answer, completion, sent=sent, seen=seen, ms=thinking_ms)
-                usage = self._tally.usage
-                turn.usage = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
-                turn.cost_usd = self._tally.cost_usd
-                turn.event_seq = self.seq()
-                turn.save(update_fields=["usage", "cost_usd", "event_seq", "updated_at"])
 
         await in_thread(work)
 
@@ -106,13 +109,7 @@ class TurnKeeper:
         return await in_thread(work)
 
     async def finish(self, result: TurnResult) -> None:
-        def work() -> None:
-            with transaction.atomic():
-                turn = self._lock_turn()
-                turn.event_seq = self.seq() + 1
-                finish(turn, result)
-
-        await in_thread(work)
+        await in_thread(lambda: finish_held(self.turn_id, self.epoch, result, event_seq=self.seq() + 1))
 
     def _lock_turn(self) -> Turn:
         return lock_held_turn(self.turn_id, self.epoch)

@@ -2,7 +2,8 @@
 
 import uuid
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import F
@@ -13,6 +14,11 @@ from agent.models import Turn
 
 class LeaseLost(Exception):
     """Somebody else took the turn or ended it: this runner writes nothing any more."""
+
+
+def claim_new(turn: Turn) -> None:
+    """Claim a turn that is not stored yet, for the process that stores it and runs it right after."""
+    turn.epoch, turn.lease_until = 1, _until()
 
 
 def claim(turn_id: uuid.UUID) -> int:
@@ -39,6 +45,16 @@ def lock_held_turn(turn_id: uuid.UUID, epoch: int) -> Turn:
     return turn
 
 
+def update_held_turn(turn_id: uuid.UUID, epoch: int, **values: Any) -> None:
+    """Change the turn, which locks it until the transaction ends, if this claim still holds.
+
+    Raises: LeaseLost.
+    """
+    held = Turn.objects.filter(pk=turn_id, epoch=epoch, status=Turn.Status.RUNNING)
+    if not held.update(updated_at=timezone.now(), **values):
+        raise LeaseLost
+
+
 def lock_seen_turn(turn_id: uuid.UUID) -> Turn:
     """A turn that the caller may see, locked until the transaction ends, whoever holds it."""
     return Turn.objects.select_for_update(of=("self",)).select_related("thread").get(pk=turn_id)
@@ -57,5 +73,5 @@ def look_after(held: dict[uuid.UUID, int]) -> tuple[set[uuid.UUID], set[uuid.UUI
     return {turn_id for turn_id, stop in ours.items() if stop}, set(held) - set(ours)
 
 
-def _until() -> object:
+def _until() -> datetime:
     return timezone.now() + timedelta(seconds=settings.AGENT_LEASE_SECONDS)

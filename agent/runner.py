@@ -19,7 +19,7 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError
 
-from agent.driving import drive
+from agent.driving import Loaded, drive
 from agent.endings import end_held, fail, interrupt
 from agent.events import Event
 from agent.leases import LeaseLost, claim, look_after, renew
@@ -46,10 +46,14 @@ class InternalError(Unavailable):
 
 @dataclass(eq=False, slots=True)
 class _Local:
-    """A turn that this process runs, or is about to. `epoch` is None while nothing is held."""
+    """A turn that this process runs, or is about to. `epoch` is None while nothing is held.
+
+    `begun` is what is known already of a turn that was claimed when it was made.
+    """
 
     turn_id: uuid.UUID
     ended: Future[None]
+    begun: Loaded | None = None
     stop: Stop = field(default_factory=Stop)
     epoch: int | None = None
     suspected: bool = False
@@ -62,7 +66,13 @@ def launch(turn_id: uuid.UUID) -> "Future[None]":
 
     Launching a turn that somebody else runs, or that needs nobody, does nothing.
     """
-    return _process.launch(turn_id)
+    return _process.launch(_Local(turn_id, Future()))
+
+
+def launch_new(begun: Loaded) -> "Future[None]":
+    """Run a turn that was just stored, and claimed with that: nothing of it has to be read again."""
+    turn = begun.turn
+    return _process.launch(_Local(turn.pk, Future(), begun, epoch=turn.epoch))
 
 
 async def run(turn_id: uuid.UUID) -> None:
@@ -99,8 +109,7 @@ class _Process:
         self._locals: list[_Local] = []
         self._caretaker: asyncio.Task[None] | None = None
 
-    def launch(self, turn_id: uuid.UUID) -> "Future[None]":
-        local = _Local(turn_id, Future())
+    def launch(self, local: _Local) -> "Future[None]":
         if self.draining:
             local.ended.set_result(None)  # the reaper tells the thread
             return local.ended
@@ -149,9 +158,15 @@ class _Process:
             await asyncio.wait(before)  # the last words of the run before come before the first of this one
         end: Callable[[Turn], Event] | None = None
         try:
-            local.epoch = await in_thread(lambda: claim(local.turn_id))
+            if local.epoch is None:
+                local.epoch = await in_thread(lambda: claim(local.turn_id))
             await drive(
-                local.turn_id, local.epoch, stop=local.stop, streams=self._redis(), on_release=partial(_release, local)
+                local.turn_id,
+                local.epoch,
+                loaded=local.begun,
+                stop=local.stop,
+                streams=self._redis(),
+                on_release=partial(_release, local),
             )
         except LeaseLost:
             log.debug("turn.not_ours")

@@ -13,11 +13,11 @@ from agent.deciding import (
     DecideOutcome,
     Decision,
     decide,
-    launch_on_commit,
     lock_turn,
     reject_all,
     tell_decided,
 )
+from agent.driving import load_new
 from agent.endings import FINAL, cancel_waiting, tell_on_commit
 from agent.errors import (
     AuthorOnly,
@@ -30,6 +30,7 @@ from agent.errors import (
     TurnOpen,
     UndoImpossible,
 )
+from agent.leases import claim_new
 from agent.mentions import check_mentions
 from agent.messages import ChatMessage, clean_text, sanitize
 from agent.models import StandingRule, Thread, ToolCall, Turn
@@ -94,9 +95,11 @@ def start_turn(
         mentions=check_mentions(actor=actor, mentions=mentions),
         history=[] if thread else sanitize(list(history)[-MAX_HISTORY:]),
     )
+    if launch:
+        claim_new(turn)
     _begin(turn, actor, question)
     if launch:
-        launch_on_commit(turn.pk)
+        transaction.on_commit(lambda: _launch(turn, actor, question))
     return turn
 
 
@@ -280,6 +283,10 @@ def _begin(turn: Turn, actor: Actor, question: str) -> None:
         _touch_thread(thread, turn, question)
     data = {"document": show_id(turn.document_id)}
     record(actor=actor, action="turn.started", target=("turn", turn.pk), data=data)
+
+
+def _launch(turn: Turn, actor: Actor, question: str) -> None:
+    runner.launch_new(load_new(turn, actor=actor, question=question))
 
 
 def _question(text: str) -> str:

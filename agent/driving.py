@@ -95,17 +95,17 @@ async def drive(
     turn_id: uuid.UUID,
     epoch: int,
     *,
-    loaded: Loaded | None,
+    begun: Loaded | None,
     stop: Stop,
     streams: Streams,
     on_release: Callable[[], None],
 ) -> None:
     """Run a claimed turn until it is done or waits; `on_release` is called once nobody holds it any more.
 
-    `loaded` is None for a turn that has to be read first.
+    `begun` is None for a turn that has to be read first.
     Raises: LeaseLost, and whatever the model or a tool raised: the caller writes down how the turn ended.
     """
-    loaded = loaded or await in_thread(lambda: load(turn_id, toolbox))
+    loaded = begun or await in_thread(lambda: load(turn_id, toolbox))
     if loaded.turn.cancel_requested:
         stop.request()
     keeper = TurnKeeper(turn_id, epoch, toolbox=loaded.toolbox, context=loaded.context, tally=loaded.tally)

@@ -163,7 +163,7 @@ class _Process:
             await drive(
                 local.turn_id,
                 local.epoch,
-                loaded=local.begun,
+                begun=local.begun,
                 stop=local.stop,
                 streams=self._redis(),
                 on_release=partial(_release, local),

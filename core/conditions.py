@@ -46,14 +46,16 @@ class Field:
     """Where a client's field is: `lookup` names the column, `kind` says how its values compare.
 
     `choice` is text that is compared as it is. `links` are rows linked many to many: `through` is the model between,
-    `lookup` its key to the row of the list and `target` its key to the linked row, which has a name. `order` is what to
-    sort by when it is not the column.
+    `lookup` its key to the row of the list and `target` its key to the linked row, which has a name; `ids` names the
+    column that repeats the ids of the linked rows, if there is one. `order` is what to sort by when it is not the
+    column.
     """
 
     lookup: str
     kind: Kind
     through: type[Model] | None = None
     target: str = ""
+    ids: str = ""
     order: "Expression | Subquery[Any] | None" = None
 
 
@@ -86,9 +88,14 @@ def contains(lookup: str, text: str) -> Q:
     Without three letters or digits in a row there is no trigram to look up, and an index of trigrams would be read as a
     whole: such a text is compared in a way that no index claims to serve.
     """
-    if _TRIGRAM.search(storable(text)):
+    if has_trigram(text):
         return Q(**{f"{lookup}__icontains": text})
     return Q(GreaterThan(StrIndex(Upper(Coalesce(F(lookup), Value(""))), Upper(Value(text))), 0))
+
+
+def has_trigram(text: str) -> bool:
+    """Whether an index of trigrams finds what contains this text. Raises: ListQueryInvalid."""
+    return _TRIGRAM.search(storable(text)) is not None
 
 
 def storable(text: str) -> str:
@@ -113,14 +120,14 @@ def _known(field: Field, operator: str) -> None:
 
 def _empty(field: Field) -> Q:
     if field.kind == "links":
-        return ~Q(_links(field))
+        return Q(**{field.ids: []}) if field.ids else ~Q(_links(field))
     nothing = Q(**{f"{field.lookup}__isnull": True})
     return nothing | Q(**{field.lookup: ""}) if field.kind in ("text", "choice") else nothing
 
 
 def _any_of(field: Field, values: list[Any]) -> Q:
     if field.kind == "links":
-        return Q(_links(field, _any([_named(field, "is", one) for one in values])))
+        return _linked(field, "is", values)
     if field.kind == "time":
         return _any([_timed(field, "is", one) for one in values])
     if field.kind == "text":
@@ -137,7 +144,7 @@ def _any(conditions: list[Q]) -> Q:
 
 def _compared(field: Field, operator: str, value: Any) -> Q:
     if field.kind == "links":
-        return _linked(field, operator, value)
+        return _linked(field, operator, [value])
     if field.kind == "time":
         return _timed(field, operator, value)
     if field.kind == "id":
@@ -175,17 +182,19 @@ def _timed(field: Field, operator: str, value: Any) -> Q:
     return Q(**{f"{field.lookup}__gte": edges[0], f"{field.lookup}__lt": edges[1]})
 
 
-def _linked(field: Field, operator: str, value: Any) -> Q:
-    return Q(_links(field, _named(field, operator, value)))
-
-
-def _named(field: Field, operator: str, value: Any) -> Q:
-    """A link to the row with this id; to one with this name when it is no id."""
-    text = storable(str(value))
-    try:
-        return Q(**{f"{field.target}_id": parse_id(text)})
-    except NotFound:
-        return Q(**{f"{field.target}__name__{_TEXT[operator]}": text})
+def _linked(field: Field, operator: str, values: list[Any]) -> Q:
+    """A link to one of the rows with these ids; with these names where they are no ids."""
+    keys: list[uuid.UUID] = []
+    names: list[Q] = []
+    for text in (storable(str(value)) for value in values):
+        try:
+            keys.append(parse_id(text))
+        except NotFound:
+            names.append(Q(**{f"{field.target}__name__{_TEXT[operator]}": text}))
+    by_name = [Q(_links(field, _any(names)))] if names else []
+    if keys and field.ids:
+        return _any([Q(**{f"{field.ids}__overlap": keys}), *by_name])
+    return _any([Q(_links(field, Q(**{f"{field.target}_id__in": keys}))), *by_name]) if keys else _any(by_name)
 
 
 def _links(field: Field, wanted: Q | None = None) -> Exists:

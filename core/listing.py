@@ -123,6 +123,16 @@ def filtered(rows: QuerySet[M], *, filters: str | None, fields: Fields) -> Query
     return rows.filter(wanted) if wanted else rows
 
 
+def sought(*, filters: str | None, name: str) -> list[str]:
+    """Texts that the filters, which have been read before, want within the client's field `name` of every row."""
+    model = read_json(filters, "filters", dict) or {}
+    items = model.get("items") or []
+    if model.get("logicOperator") == "or" and len(items) > 1:
+        return []
+    within = [item for item in items if item["field"] == name and item["operator"] in ("contains", "endsWith")]
+    return [str(item["value"]) for item in within if item.get("value") not in (None, "", [])]
+
+
 def read_json(text: str | None, name: str, kind: type) -> Any:
     """Read a JSON text of the query string; None for an empty one. Raises: ListQueryInvalid."""
     if not text:

@@ -11,7 +11,7 @@ from core.listing import bounds
 from documents.errors import DocumentNotFound, PageNotFound, RunNotFound, TextNotReady
 from documents.events import show_event
 from documents.ingest.wire import columns_as_words
-from documents.listing import found, page_of_ids, with_metadata, with_tags
+from documents.listing import found, narrowed, page_of_ids, with_metadata, with_tags
 from documents.models import Document, DocumentTally, DocumentVersion, Event, EventHead, Page, Run
 from documents.page_images import PageImage, cached_image
 from llm.content import DocumentContent, PageContent, PageSource
@@ -65,16 +65,22 @@ def list_documents(
     everything = owned(Document, actor)
     rows = with_tags(everything, get_tags(actor=actor, tag_ids=tag_ids) if tag_ids else [])
     rows = found(with_metadata(rows, metadata_search), name_search=name_search, filters=filters)
-    ids = page_of_ids(rows, name_search=name_search, sort=sort, first=skip, last=skip + limit + 1)
+    counted, few = None, False
+    by_letters = rows
+    if rows is not everything:
+        by_letters = narrowed(rows, organization_id=actor.organization_id, name_search=name_search, filters=filters)
+        counted = by_letters.order_by()[:COUNT_LIMIT].count()
+        few = counted < COUNT_LIMIT
+    ids = page_of_ids(
+        by_letters if few else rows, few=few, name_search=name_search, sort=sort, first=skip, last=skip + limit + 1
+    )
     page = Document.objects.filter(pk__in=ids[:limit]).select_related("current_version").prefetch_related("tags")
     kept = {document.pk: document for document in page}
     documents = [kept[pk] for pk in ids[:limit] if pk in kept]
-    if rows is everything:
+    if counted is None:
         return DocumentList(documents, tally(actor=actor), skip)
-    counted = rows.order_by()[:COUNT_LIMIT].count()
     reached = skip + len(ids) if ids else 0
-    is_exact = counted < COUNT_LIMIT or 0 < len(ids) <= limit
-    return DocumentList(documents, max(counted, reached), skip, is_exact)
+    return DocumentList(documents, max(counted, reached), skip, few or 0 < len(ids) <= limit)
 
 
 def tally(*, actor: Actor) -> int:

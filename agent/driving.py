@@ -105,7 +105,7 @@ async def drive(
     `begun` is None for a turn that has to be read first.
     Raises: LeaseLost, and whatever the model or a tool raised: the caller writes down how the turn ended.
     """
-    loaded = begun or await in_thread(lambda: load(turn_id, toolbox))
+    loaded = await in_thread(lambda: load(turn_id, toolbox)) if begun is None else begun
     if loaded.turn.cancel_requested:
         stop.request()
     keeper = TurnKeeper(turn_id, epoch, toolbox=loaded.toolbox, context=loaded.context, tally=loaded.tally)

@@ -116,6 +116,9 @@ class Message(TenantModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["turn", "position"], name="message_position_unique")]
+        indexes = [
+            models.Index(fields=["created_at"], condition=models.Q(sent__isnull=False), name="message_with_sent")
+        ]
 
 
 class ToolCall(TenantModel):

@@ -22,6 +22,7 @@ app.conf.task_routes = {
     "documents.tasks.extract": {"queue": "llm"},
     "agent.tasks.*": {"queue": "llm"},
     "organizations.tasks.*": {"queue": "llm"},
+    "docrouter.tasks.*": {"queue": "llm"},
 }
 app.conf.run_tasks = {  # who works on a run of which kind; each is sent the run's id (documents/admission.py)
     "parse": "documents.tasks.parse",
@@ -35,6 +36,7 @@ app.conf.beat_schedule = {
     "reap-turns": {"task": "agent.tasks.reap_turns", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
     "deliver-webhooks": {"task": "webhooks.tasks.deliver_all", "schedule": 5.0, "options": {"expires": 5}},
     "purge-deliveries": {"task": "webhooks.tasks.purge", "schedule": 3600.0},
+    "purge": {"task": "docrouter.tasks.purge", "schedule": 24 * 3600.0},
     "forget-old-requests": {"task": "organizations.tasks.forget_old_requests", "schedule": 3600.0},
 }
 

@@ -223,6 +223,10 @@ MODEL_RETRIES = env.int("MODEL_RETRIES", default=3)
 MODEL_THINKING_TOKENS = env.int("MODEL_THINKING_TOKENS", default=4096)
 OFFLINE_CHUNK_DELAY_MS = env.int("OFFLINE_CHUNK_DELAY_MS", default=8)
 
+# --- Keeping --------------------------------------------------------------------------------------------------
+TRASH_DAYS = env.int("TRASH_DAYS", default=30)  # then what was deleted, and what a closed organization had, is gone
+SENT_DAYS = env.int("SENT_DAYS", default=30)  # the exact words that were sent to models
+
 # --- Agent ----------------------------------------------------------------------------------------------------
 AGENT_MAX_ROUNDS = env.int("AGENT_MAX_ROUNDS", default=10)
 AGENT_FOLLOW_UPS = env.int("AGENT_FOLLOW_UPS", default=2)

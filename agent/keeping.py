@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from agent.announcing import announce_waiting
 from agent.endings import finish_held, wait
 from agent.events import CallShown, TurnResult
 from agent.leases import lock_held_turn, update_held_turn
@@ -104,7 +105,9 @@ class TurnKeeper:
                 if turn.cancel_requested:
                     raise Stopped  # pressed just before: nobody shall be asked any more
                 turn.event_seq = self.seq() + 2
-                return wait(turn)
+                expires_at = wait(turn)
+                announce_waiting(turn, pending)
+                return expires_at
 
         return await in_thread(work)
 

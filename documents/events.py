@@ -6,6 +6,7 @@ from typing import Any
 
 from core.ids import show_id
 from core.publish import publish_on_commit
+from documents.announcing import announce_event
 from documents.models import Event, EventHead, Run
 from organizations.actor import Actor
 
@@ -54,6 +55,8 @@ def append_events(
         )
         for seq, (type_, data) in enumerate(entries, start=first)
     )
+    for type_, data in entries:
+        announce_event(document=head.document, type=type_, data=data, run=run)
     news = {"type": "document.event", "event": show_event(events[-1])}
     publish_on_commit(document_group(document_id), news)
     publish_on_commit(documents_group(head.document.organization_id), news)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from core.errors import Invalid
 from core.ids import new_id, show_id
 from documents import admission, files, tasks
+from documents.announcing import announce_uploaded
 from documents.errors import (
     DocumentChanged,
     DocumentNotFound,
@@ -170,6 +171,8 @@ def _save_all(actor: Actor, checked: Sequence[_Checked]) -> list[UploadResult]:
         with transaction.atomic():
             results = [_save(actor, one, stored) for one in checked]
             _attach_tags(actor, checked, results)
+            for result in results:
+                announce_uploaded(result.document)
             return results
     except BaseException:
         for key in stored:

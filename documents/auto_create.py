@@ -8,16 +8,17 @@ leaves nothing behind. What people decide about a proposal: `documents.reviewing
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
+from decimal import Decimal
 from typing import Any
 
 import structlog
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from core.ids import show_id
+from documents import admission
 from documents.clearing import clear_made
 from documents.errors import ProposalStopped
 from documents.events import append_event
@@ -26,14 +27,13 @@ from documents.processing import find_run, lock_latest_read, lock_run
 from documents.results import CURRENT
 from documents.states import lock_state, refresh_state
 from organizations.actor import Actor
+from organizations.models import Organization
 from organizations.services import record
 
 log = structlog.get_logger(__name__)
 
-TASK = "agent.tasks.propose"
 Status = AutoCreate.Status
-_QUEUED_AGAIN_AFTER = timedelta(seconds=120)
-_REAPED_AT_ONCE = 100
+_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,13 @@ class Failure:
     retryable: bool = True
 
 
+def is_wanted(*, actor: Actor, asked: bool | None) -> bool:
+    """Whether an upload is to be set up: as it says, else as the organization's setting says."""
+    if asked is not None:
+        return asked
+    return Organization.objects.filter(pk=actor.organization_id, auto_create_enabled=True).exists()
+
+
 @transaction.atomic
 def request(*, actor: Actor, document: Document) -> AutoCreate:
     """Have the agent set up a document by itself, as soon as its text is ready. The open attempt if there is one."""
@@ -73,6 +80,7 @@ def request(*, actor: Actor, document: Document) -> AutoCreate:
         requested_by_name=actor.name,
     )
     _show_status(attempt)
+    document.auto_create_status = attempt.status
     record(actor=actor, action="auto_create.requested", target=("document", document.pk))
     _tell(attempt, "requested", actor=actor)
     queue_proposal(document_id=document.pk)
@@ -102,15 +110,20 @@ def queue_proposal(*, document_id: uuid.UUID) -> Run | None:
     )
     attempt.run = run
     attempt.save(update_fields=["run", "updated_at"])
+    admission.enqueue(run)
     refresh_state(document_id=document_id)
     append_event(document_id=document_id, type="run.queued", run=run, data={"kind": run.kind})
-    transaction.on_commit(partial(send, run.pk))
     return run
 
 
-def send(run_id: uuid.UUID) -> None:
-    """Tell a worker to work on the run."""
-    current_app.send_task(TASK, args=[show_id(run_id)])
+def queue_forgotten() -> int:
+    """Attempts that were forgotten between the end of reading and their run get it, or fail with the reading.
+
+    Returns: how many.
+    """
+    rows = AutoCreate.objects.filter(status=Status.PENDING, run=None)
+    ids = rows.order_by("created_at").values_list("document_id", flat=True)[:_AT_ONCE]
+    return sum(queue_proposal(document_id=document_id) is not None for document_id in ids)
 
 
 @transaction.atomic
@@ -133,7 +146,9 @@ def claim_proposal(*, run_id: uuid.UUID) -> Claim | None:
         return None
     run.epoch += 1
     run.attempts += 1
-    run.phase, run.lease_until, run.started_at = Run.Phase.PROPOSING, _lease(), run.started_at or timezone.now()
+    now = timezone.now()
+    run.phase, run.lease_until = Run.Phase.PROPOSING, _lease()
+    run.started_at, run.admitted_at = run.started_at or now, run.admitted_at or now
     run.save()
     earlier, attempt.turn_id, attempt.thread_id = attempt.turn_id, None, None
     attempt.status = Status.RUNNING
@@ -164,7 +179,7 @@ def release(*, claim: Claim) -> None:
     run, _ = lock_held(claim)
     run.lease_until, run.phase = None, Run.Phase.QUEUED
     run.save(update_fields=["lease_until", "phase", "updated_at"])
-    transaction.on_commit(partial(send, run.pk))
+    admission.enqueue(run)
 
 
 @transaction.atomic
@@ -181,8 +196,7 @@ def end_proposal(*, claim: Claim, failure: Failure | None, cost: Any = 0) -> Aut
         return attempt
     _end_run(run, Run.Phase.COMPLETE)
     prompt = found.prompt_revision
-    assert prompt is not None  # a propose run runs its own prompts only
-    schema = prompt.schema_revision
+    schema = prompt.schema_revision if prompt else None
     attempt.status, attempt.proposed_at = Status.PROPOSED, timezone.now()
     attempt.extraction, attempt.prompt_revision, attempt.schema_revision = found, prompt, schema
     attempt.reused_schema = schema is not None and schema.schema.made_by_run != run.pk
@@ -190,7 +204,7 @@ def end_proposal(*, claim: Claim, failure: Failure | None, cost: Any = 0) -> Aut
     clear_made(
         actor=claim.actor,
         run=run,
-        keep_prompts=[prompt.prompt_id],
+        keep_prompts=[prompt.prompt_id] if prompt else [],
         keep_schemas=[schema.schema_id] if schema else [],
     )
     _show_status(attempt)
@@ -199,23 +213,10 @@ def end_proposal(*, claim: Claim, failure: Failure | None, cost: Any = 0) -> Aut
     return attempt
 
 
-@transaction.atomic
-def take_lost_proposals() -> list[uuid.UUID]:
-    """Runs whose worker died, or whose message was lost: to be put into the queue again.
-
-    Attempts that were forgotten between the end of reading and their run get it, or fail with the reading.
-    """
-    now = timezone.now()
-    forgotten = AutoCreate.objects.filter(status=Status.PENDING, run=None, document__runs__phase__in=Run.ENDED)
-    for document_id in forgotten.values_list("document_id", flat=True).distinct()[:_REAPED_AT_ONCE]:
-        queue_proposal(document_id=document_id)
-    runs = Run.objects.select_for_update(skip_locked=True, of=("self",)).filter(kind=Run.Kind.PROPOSE)
-    open_runs = runs.exclude(phase__in=Run.ENDED)
-    dead = open_runs.filter(lease_until__lt=now)
-    waiting = open_runs.filter(lease_until__isnull=True, updated_at__lt=now - _QUEUED_AGAIN_AFTER)
-    ids = [run.pk for rows in (dead, waiting) for run in rows.order_by("pk")[:_REAPED_AT_ONCE]]
-    Run.objects.filter(pk__in=ids).update(updated_at=now, lease_until=None, phase=Run.Phase.QUEUED)
-    return ids
+def extractions_cost(run_id: uuid.UUID) -> Decimal:
+    """What the extractions of a propose run have cost so far. Units: US dollars."""
+    rows = Extraction.objects.filter(prompt_revision__prompt__made_by_run=run_id)
+    return rows.aggregate(sum=Sum("cost_usd"))["sum"] or Decimal(0)
 
 
 def lock_attempt_of(run: Run) -> AutoCreate | None:
@@ -257,20 +258,6 @@ def actor_of(run: Run) -> Actor | None:
     )
 
 
-def actor_of_turn(turn_id: uuid.UUID) -> Actor | None:
-    """The actor of a turn that nobody watches; None for a turn that a person asked for.
-
-    Raises: ProposalStopped when its attempt has ended, or when another turn does its work.
-    """
-    attempt = AutoCreate.objects.filter(turn_id=turn_id).select_related("run__document__organization").first()
-    if attempt is None:
-        return None
-    actor = actor_of(attempt.run) if attempt.run is not None and attempt.status == Status.RUNNING else None
-    if actor is None:
-        raise ProposalStopped
-    return actor
-
-
 def _extraction_of(run: Run) -> Extraction | None:
     """The newest result of what the run made."""
     rows = Extraction.objects.filter(CURRENT, document_id=run.document_id, prompt_revision__prompt__made_by_run=run.pk)
@@ -298,6 +285,7 @@ def _end_run(run: Run, phase: Run.Phase, failure: Failure | None = None) -> None
     run.phase, run.completed_at, run.lease_until = phase, timezone.now(), None
     run.epoch += 1
     run.save()
+    admission.admit_soon(run.pool)
 
 
 def _set_failed(attempt: AutoCreate, failure: Failure) -> None:

@@ -7,6 +7,7 @@ message that is delivered again, or to two workers at once, finds the mark. Runs
 import asyncio
 import threading
 import uuid
+from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -15,6 +16,7 @@ from django.utils import timezone
 
 from core.errors import DomainError
 from core.threads import in_thread
+from documents.auto_create import queue_proposal
 from documents.extraction import claim_extraction, perform_extraction, queue_extractions
 from documents.models import Document, Run
 from documents.processing import find_run, lock_latest_read
@@ -38,7 +40,9 @@ def queue_prompts(document_id: uuid.UUID) -> list[uuid.UUID]:
     tag_ids = [tag.pk for tag in read.document.tags.filter(deleted_at__isnull=True)]
     default = read.document.organization.default_prompt_enabled
     prompts = prompts_to_run(actor=actor, tag_ids=tag_ids, default=default)
-    return [run.pk for run in queue_extractions(actor=actor, read=read, prompts=prompts)]
+    queued = queue_extractions(actor=actor, read=read, prompts=prompts)
+    queue_proposal(document_id=document_id)
+    return [run.pk for run in queued]
 
 
 def extract(run_id: uuid.UUID) -> None:
@@ -65,6 +69,8 @@ def _claim(run_id: uuid.UUID) -> tuple[Actor | None, int | None]:
     if run is None:
         return None, None
     actor = _actor_for(run.document)
+    if actor is not None and run.requested_by_id is not None:
+        actor = replace(actor, user_id=run.requested_by_id, name=run.requested_by_name)
     return actor, claim_extraction(actor=actor, run_id=run_id)
 
 

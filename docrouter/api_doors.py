@@ -81,6 +81,6 @@ def _description(kind: str) -> bytes:
 
 def _exists(path: str) -> bool:
     try:
-        return resolve(path).url_name not in ("unknown", "unknown_v1")
+        return resolve(path).url_name not in ("unknown", "unknown_v1", "unknown_alias")
     except Resolver404:
         return False

@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from docrouter.api_doors import DescriptionPage, DescriptionView, UnknownV1View, UnknownView
+from documents.api.v1.urls import alias_urlpatterns as v1_alias_urlpatterns
 from llm.catalog import OFFLINE_MODEL, default_extraction_model
 from organizations.api.organizations import OrganizationsView
 
@@ -37,6 +38,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_ORGANIZATION, include("documents.api.urls")),
     path(_ORGANIZATION, include("documents.api.result_urls")),
     path(_ORGANIZATION, include("agent.api.urls")),
+    path("v1/", include("documents.api.v1.urls")),
+    path("document/", include(v1_alias_urlpatterns)),
+    path("v1/", include("agent.api.v1.urls")),
     path("v0/<path:rest>", UnknownView.as_view(), name="unknown"),
     path("v1/<path:rest>", UnknownV1View.as_view(), name="unknown_v1"),
+    path("document/<path:rest>", UnknownV1View.as_view(), name="unknown_alias"),
 ]

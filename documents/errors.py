@@ -31,13 +31,20 @@ class TextNotReady(Conflict):
 
 
 class RunActive(Conflict):
+    """`extra` names the run that is in the way."""
+
     code = "run_active"
     detail = "This document is being read already."
 
 
 class RunEnded(Conflict):
-    code = "run_ended"
+    code = "run_finished"
     detail = "This run has ended already."
+
+
+class ProposalWaits(Conflict):
+    code = "proposal_waits"
+    detail = "A proposal for this document waits for somebody to accept or reject it."
 
 
 class UnsupportedFile(Invalid):

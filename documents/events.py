@@ -84,7 +84,7 @@ def documents_group(organization_id: uuid.UUID) -> str:
 
 
 def show_event(event: Event) -> dict[str, Any]:
-    """An event as plain data."""
+    """An event as plain data. Units: `at` in milliseconds since the epoch."""
     return {
         "seq": event.seq,
         "type": event.type,
@@ -93,7 +93,7 @@ def show_event(event: Event) -> dict[str, Any]:
         "turnId": show_id(event.turn_id) if event.turn_id else None,
         "actor": event.actor,
         "data": event.data,
-        "createdAt": event.created_at.isoformat().replace("+00:00", "Z"),
+        "at": round(event.created_at.timestamp() * 1000),
     }
 
 

@@ -197,4 +197,5 @@ def list_events(*, actor: Actor, document_id: object, after: int = 0, limit: int
     rows = list(
         Event.objects.filter(document=document, seq__gt=after).order_by("seq")[: min(max(limit, 1), MAX_EVENTS)]
     )
-    return EventPage([show_event(row) for row in rows], rows[-1].seq if rows else after, head)
+    last = rows[-1].seq if rows else after
+    return EventPage([show_event(row) for row in rows], last, max(head, rows[-1].seq if rows else head))

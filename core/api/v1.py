@@ -61,7 +61,7 @@ def problem_answer(problem: DomainError) -> JsonResponse:
     """A domain error as `/v1` shows it; `extra` that is plain data is in `details`."""
     if isinstance(problem, BodyInvalid):
         return error_answer(problem.status, problem.error_code, problem.detail, {"problems": problem.problems})
-    details = {key: value for key, value in problem.extra.items() if errors.is_plain(value)}
+    details = {to_camel(key): value for key, value in problem.extra.items() if errors.is_plain(value)}
     if problem.fields:
         details["fields"] = problem.fields
     answer = error_answer(problem.status, problem.error_code, problem.detail, details)

@@ -3,9 +3,10 @@
 import binascii
 import hashlib
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile
@@ -14,7 +15,7 @@ from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParserError
 from pydantic import TypeAdapter, ValidationError
 
-from core.api.bodies import BodyInvalid, read_json, read_query
+from core.api.bodies import Body, BodyInvalid, read_json, read_model, read_query
 from core.api.views import BodyTooLarge
 from core.errors import Invalid
 from documents.api.bodies import DocumentForm, DocumentUpload
@@ -24,6 +25,7 @@ from documents.services import UploadedFile
 
 SPARE = 1 << 20  # for what stands around the bytes
 _PIECE = 1 << 20  # a multiple of four
+F = TypeVar("F", bound=Body)
 _TAG_IDS = TypeAdapter(list[str])
 _METADATA = TypeAdapter(dict[str, str])
 
@@ -31,6 +33,18 @@ _METADATA = TypeAdapter(dict[str, str])
 class FormInvalid(Invalid):
     code = "invalid_form"
     detail = "There was an error parsing the body"
+
+
+def read_large(read: Callable[[], bytes], model: type[F]) -> tuple[bytes, F]:
+    """A body and its fingerprint. Never more than two copies of it at a time: it may have a hundred megabytes.
+
+    Raises: BodyInvalid, BodyTooLarge.
+    """
+    raw = read()
+    fingerprint = hashlib.sha256(raw).digest()
+    text = raw.decode("utf-8", "surrogateescape")  # what is no UTF-8 is refused below, as half characters are
+    del raw
+    return fingerprint, read_model(model, read_json(text), place="body")
 
 
 def upload_of(document: DocumentUpload) -> UploadedFile:
@@ -72,8 +86,16 @@ def _invalid(name: str, reason: str) -> ContentInvalid:
     return ContentInvalid(f"Invalid base64 content: {clean_name(name)}: {reason}")
 
 
-def read_form(request: HttpRequest) -> tuple[DocumentForm, "PostedFile[Any]"]:
-    """The parts of a form with one file, which the framework has put on disk when it is large.
+def read_form(request: HttpRequest, model: type[F]) -> tuple[F, "PostedFile[Any]"]:
+    """The parts of a form with one file. Raises: BodyInvalid, FormInvalid, BodyTooLarge."""
+    form, file = read_form_without(request, model)
+    if file is None:
+        raise BodyInvalid([{"type": "missing", "loc": ["body", "file"], "msg": "Field required", "input": None}])
+    return form, file
+
+
+def read_form_without(request: HttpRequest, model: type[F]) -> tuple[F, "PostedFile[Any] | None"]:
+    """The parts of a form that may have a file, which the framework has put on disk when it is large.
 
     Raises: BodyInvalid, FormInvalid, BodyTooLarge.
     """
@@ -87,10 +109,8 @@ def read_form(request: HttpRequest) -> tuple[DocumentForm, "PostedFile[Any]"]:
         fields, file = request.POST, request.FILES.get("file")
     except MultiPartParserError as problem:
         raise FormInvalid from problem
-    if file is None:
-        raise BodyInvalid([{"type": "missing", "loc": ["body", "file"], "msg": "Field required", "input": None}])
     try:
-        return read_query(DocumentForm, fields.dict()), file
+        return read_query(model, fields.dict()), file
     except BodyInvalid as problem:
         raise BodyInvalid([{**one, "loc": ["body", *one["loc"][1:]]} for one in problem.problems]) from problem
 

@@ -1,7 +1,6 @@
 """Documents over JSON: upload, list, read with or without bytes, change, delete."""
 
 import base64
-import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -9,12 +8,13 @@ from django.conf import settings
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 
-from core.api.bodies import Message, read_json, read_model
+from core.api.bodies import Message
 from core.api.operations import operation
 from core.errors import Invalid
 from core.ids import parse_id, show_id
 from documents import files, selectors, services
 from documents.api.bodies import (
+    DocumentForm,
     DocumentMetadata,
     DocumentQuery,
     DocumentResponse,
@@ -27,7 +27,7 @@ from documents.api.bodies import (
     FileQuery,
     OneDocumentUploaded,
 )
-from documents.api.contents import SPARE, fingerprint_of_form, read_form, upload_of, upload_of_form
+from documents.api.contents import SPARE, fingerprint_of_form, read_form, read_large, upload_of, upload_of_form
 from documents.errors import DocumentNotFound
 from documents.models import DocumentVersion
 from documents.services import UploadedFile
@@ -85,7 +85,7 @@ class DocumentsView(OrganizationView):
         body=DocumentsUpload, errors=(400, 409), example=EXAMPLE, headers=(KEY,),
     )  # fmt: skip
     def post(self, request: Request) -> DocumentsUploaded:
-        fingerprint, body = self._fingerprint_and_body()
+        fingerprint, body = read_large(self._read_body, DocumentsUpload)
         if body.auto_create:
             raise AutoCreateMissing
         uploads = [upload_of(document) for document in body.documents]
@@ -98,14 +98,6 @@ class DocumentsView(OrganizationView):
         )
         return DocumentsUploaded.model_validate(answer)
 
-    def _fingerprint_and_body(self) -> tuple[bytes, DocumentsUpload]:
-        """Never more than two copies of the body at a time: it may have a hundred megabytes."""
-        raw = self._read_body()
-        fingerprint = hashlib.sha256(raw).digest()
-        text = raw.decode("utf-8", "surrogateescape")  # what is no UTF-8 is refused below, as half characters are
-        del raw
-        return fingerprint, read_model(DocumentsUpload, read_json(text), place="body")
-
 
 class DocumentFormView(OrganizationView):
     """A file as a form sends it."""
@@ -117,7 +109,7 @@ class DocumentFormView(OrganizationView):
         errors=(400, 409), headers=(KEY,),
     )  # fmt: skip
     def post(self, request: Request) -> OneDocumentUploaded:
-        form, file = read_form(self.plain_request)
+        form, file = read_form(self.plain_request, DocumentForm)
         if form.auto_create:
             raise AutoCreateMissing
         answer, _ = once(

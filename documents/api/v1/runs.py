@@ -1,0 +1,79 @@
+"""Runs of a document: list them, read one, start one, stop one."""
+
+from typing import Any, ClassVar
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from core.api.operations import operation
+from core.api.v1 import V1Problem, respond
+from documents import browsing, services
+from documents.api.v1.bodies import V1Run, V1Runs, V1RunsQuery, V1RunStart
+from documents.api.v1.documents import HEADERS
+from documents.models import Run
+from organizations.api.v1_doors import V1View
+
+TAG = "Runs (v1)"
+FORM: dict[str, Any] = {
+    "application/json": V1RunStart,
+    "multipart/form-data": {
+        "type": "object",
+        "properties": {
+            "file": {"type": "string", "format": "binary", "description": "A new version of the document"},
+            "kind": {"type": "string", "enum": ["reparse", "extract", "propose"]},
+            "promptRevid": {"type": "string"},
+        },
+    },
+}
+EXAMPLE = {"kind": "reparse"}
+
+
+class V1RunsView(V1View):
+    """What was done to a document, and what is being done."""
+
+    rates: ClassVar[dict[str, str]] = {"POST": "upload"}
+
+    @operation(
+        "v1_list_runs", "List a document's runs, newest first", tag=TAG, answer=V1Runs, query=V1RunsQuery,
+        errors=(400, 404), headers=HEADERS, problem=V1Problem,
+    )  # fmt: skip
+    def get(self, request: Request, document_id: str) -> V1Runs:
+        asked = self.query(V1RunsQuery)
+        found, has_more = browsing.browse_runs(
+            actor=self.actor, document_id=document_id, after=asked.after, limit=asked.limit
+        )
+        shown = [V1Run.of(run) for run in found]
+        return V1Runs(runs=shown, next_after=shown[-1].run_id if has_more else None)
+
+    @operation(
+        "v1_start_run", "Read a document again, run a prompt on it, or have an extraction set up", tag=TAG,
+        answer=V1Run, body=FORM, errors=(400, 404, 409), example=EXAMPLE, headers=HEADERS, status=202,
+        problem=V1Problem,
+    )  # fmt: skip
+    def post(self, request: Request, document_id: str) -> HttpResponse:
+        self.optional_body(V1RunStart)
+        run = services.reparse(actor=self.actor, document_id=document_id)
+        return respond(V1Run.of(run), 202)
+
+
+class V1RunView(V1View):
+    """One run."""
+
+    @operation(
+        "v1_get_run", "Read how a run stands", tag=TAG, answer=V1Run, errors=(400, 404), headers=HEADERS,
+        problem=V1Problem,
+    )  # fmt: skip
+    def get(self, request: Request, document_id: str, run_id: str) -> V1Run:
+        return V1Run.of(browsing.get_run_of(actor=self.actor, document_id=document_id, run_id=run_id))
+
+
+class V1RunCancelView(V1View):
+    """Stopping a run."""
+
+    @operation(
+        "v1_cancel_run", "Stop a run at its next page or model call", tag=TAG, answer=V1Run, errors=(400, 404, 409),
+        headers=HEADERS, status=202, problem=V1Problem,
+    )  # fmt: skip
+    def post(self, request: Request, document_id: str, run_id: str) -> HttpResponse:
+        run: Run = browsing.get_run_of(actor=self.actor, document_id=document_id, run_id=run_id)
+        return respond(V1Run.of(services.cancel_run(actor=self.actor, run_id=run.pk)), 202)

@@ -38,6 +38,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_ORGANIZATION, include("documents.api.urls")),
     path(_ORGANIZATION, include("documents.api.result_urls")),
     path(_ORGANIZATION, include("agent.api.urls")),
+    path(_ORGANIZATION, include("webhooks.api.urls")),
     path("v1/", include("documents.api.v1.urls")),
     path("document/", include(v1_alias_urlpatterns)),
     path("v1/", include("agent.api.v1.urls")),

@@ -312,7 +312,7 @@ SPECTACULAR_SETTINGS = {
         {"name": name}
         for name in (
             *("Documents", "OCR", "Extraction", "Agent", "Schemas", "Prompts", "Tags", "Models"),
-            *("Organizations", "Users", "Tokens", "Account", "E-mail"),
+            *("Webhooks", "Organizations", "Users", "Tokens", "Account", "E-mail"),
             *("Documents (v1)", "Runs (v1)", "Aliases (v1)"),
         )
     ],

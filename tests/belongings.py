@@ -15,6 +15,8 @@ from tags_app.services import create_tag
 from tests.agent.rows import add_call, add_message, make_thread, make_turn
 from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_document, make_prompt
+from webhooks.models import Delivery, Webhook
+from webhooks.services import WebhookChanges, create_webhook
 
 MARK = "Xylophon"
 """Stands in every name and text of alice's: whoever sees it sees something of hers."""
@@ -38,6 +40,8 @@ class Belongings:
     call_name: str
     call_hash: str
     rule_id: str
+    webhook_id: str
+    delivery_id: str
 
     def ids(self) -> dict[str, str]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -70,6 +74,7 @@ def belongings_of(person: Person, *, mark: str = MARK) -> Belongings:
         document=document,
         until=timezone.now() + timedelta(days=1),
     )
+    webhook, delivery = webhook_of(person, mark)
     schema_revision = revision.schema_revision
     assert schema_revision is not None
     return Belongings(
@@ -87,7 +92,26 @@ def belongings_of(person: Person, *, mark: str = MARK) -> Belongings:
         call_name=waiting.call_id,
         call_hash=waiting.arguments_hash,
         rule_id=rule.pk.hex,
+        webhook_id=webhook.pk.hex,
+        delivery_id=delivery.pk.hex,
     )
+
+
+def webhook_of(person: Person, mark: str) -> tuple[Webhook, Delivery]:
+    """A webhook with a delivery that failed."""
+    changes = WebhookChanges(name=f"{mark} webhook", url=f"https://example.com/{mark}")
+    webhook, _ = create_webhook(actor=person.actor, changes=changes)
+    delivery = Delivery.objects.create(
+        organization=person.organization,
+        webhook=webhook,
+        event_id=webhook.pk,
+        event="document.uploaded",
+        payload={"document": {"document_name": f"{mark}.pdf"}},
+        status="failed",
+        next_attempt_at=None,
+        ended_at=timezone.now(),
+    )
+    return webhook, delivery
 
 
 def readable_document(person: Person, mark: str = MARK) -> Document:

@@ -162,6 +162,15 @@ WAYS |= {
     "prompt": {"get": Way(MEMBERS, place=BY_REVISION), "put": Way(MEMBERS, PROMPT), "delete": Way(MEMBERS)},
     "prompt_versions": {"get": Way(MEMBERS)},
 }
+WEBHOOK = {"name": "New", "url": "https://example.com/hook"}
+WAYS |= {
+    "webhooks": {"get": Way(MEMBERS), "post": Way(ADMINS, WEBHOOK)},
+    "webhook": {"get": Way(MEMBERS), "put": Way(ADMINS, {"enabled": True}), "delete": Way(ADMINS)},
+    "webhook_test": {"post": Way(ADMINS)},
+    "webhook_deliveries": {"get": Way(MEMBERS)},
+    "webhook_delivery": {"get": Way(MEMBERS)},
+    "webhook_delivery_retry": {"post": Way(ADMINS)},
+}
 METHODS = ("get", "post", "put", "patch", "delete")
 ALL = {name.removeprefix("v0:"): kept for name, kept in routes(get_resolver().url_patterns) if name.startswith("v0:")}
 CASES = [(name, method) for name in ALL for method in METHODS]

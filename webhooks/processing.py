@@ -63,6 +63,11 @@ def due_webhooks(*, limit: int = 500) -> list[uuid.UUID]:
     return list(due.order_by().values_list("webhook_id", flat=True).distinct()[:limit])
 
 
+def max_attempts() -> int:
+    """How often a delivery is tried."""
+    return len(settings.WEBHOOK_RETRY_SECONDS) + 1
+
+
 def deliver_due(webhook_id: uuid.UUID) -> bool:
     """Send what is due, oldest first. Returns: whether the time was over before the work was."""
     until = monotonic() + ROUND_SECONDS

@@ -5,13 +5,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from llm.services import reseal_keys
+from webhooks.services import reseal_secrets
 
 
 class Command(BaseCommand):
-    help = "Seal the providers' keys anew with the first of ENCRYPTION_KEYS; afterwards the others can be removed."
+    help = "Seal the providers' keys and the webhooks' secrets anew with the first of ENCRYPTION_KEYS; afterwards the others can be removed."
 
     def handle(self, *_: Any, **__: Any) -> None:
-        count, unreadable = reseal_keys()
-        self.stdout.write(f"{count} sealed anew")
-        if unreadable:
+        keys, of_providers = reseal_keys()
+        secrets, of_webhooks = reseal_secrets()
+        self.stdout.write(f"{keys + secrets} sealed anew")
+        if unreadable := [*of_providers, *(f"webhook {webhook_id}" for webhook_id in of_webhooks)]:
             raise CommandError(f"No key of ENCRYPTION_KEYS opens the one of: {', '.join(unreadable)}. Set it again.")

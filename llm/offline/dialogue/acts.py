@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from llm.offline.dialogue.comparing import since_earlier
 from llm.offline.dialogue.conversation import Conversation, Step
 from llm.offline.dialogue.edits import schema_in_work
 from llm.offline.dialogue.fieldnames import Path, all_fields, find_field, row_number
@@ -115,7 +116,8 @@ def run_again(talk: Conversation) -> Reply:
     """Run the extraction with the prompt in work."""
     last = talk.last("run_extraction")
     if last is not None:
-        return _after(last, summary(last.result.get("extraction")), "The earlier result stays as it is.")
+        found = last.result.get("extraction")
+        return _after(last, summary(found) + since_earlier(talk, found), "The earlier result stays as it is.")
     if not talk.offers("run_extraction"):
         return Reply(text="I cannot run an extraction here, because the tool for it is not offered.")
     mentioned = talk.mentioned("prompt") or {}

@@ -15,6 +15,7 @@ Verb = Literal[
     "run",
     "show",
     "where",
+    "compare",
     "tag",
     "untag",
     "name_document",
@@ -85,6 +86,11 @@ _RUN = re.compile(
     r"(?:re-?)?run\b|(?:extract|try|do)(?: it| this| the extraction| that)?(?: once)? (?:again|now)$"
     r"|repeat|start the extraction|extract$|execute",
     re.IGNORECASE,
+)
+_COMPARE = re.compile(
+    r"\b(?:compare|what (?:has )?changed|what (?:is|'s) different|differences?|diff)\b"
+    r"(?=.*\b(?:results?|extractions?|runs?|before|earlier|previous|last|values?|changed)\b)"
+    r"|\bwas hat sich geandert|\bqu'est-ce qui a change|\bwat is er veranderd"
 )
 _SHOWN = {
     "columns": "fields",
@@ -222,6 +228,10 @@ def _show(text: str) -> Request | None:
     return Request("show", text=_SHOWN.get(match[1], match[1]))
 
 
+def _compare(text: str) -> Request | None:
+    return Request("compare") if _COMPARE.search(fold(text)) else None
+
+
 def _where(text: str) -> Request | None:
     match = _WHERE.match(text)
     return Request("where", text=field_name(match[1])) if match else None
@@ -230,6 +240,7 @@ def _where(text: str) -> Request | None:
 _READERS: tuple[Callable[[str], Request | None], ...] = (
     _tag,
     _naming,
+    _compare,
     _where,
     _delete,
     _setup,

@@ -2,6 +2,7 @@
 
 from llm.offline.dialogue.acts import delete_thing, rename_document, run_again, set_value, tag_document
 from llm.offline.dialogue.answers import ask, show, where_from
+from llm.offline.dialogue.comparing import compare
 from llm.offline.dialogue.conversation import Conversation
 from llm.offline.dialogue.edits import edit_schema
 from llm.offline.dialogue.requests import Request, read_request
@@ -67,6 +68,8 @@ def _act(talk: Conversation, request: Request) -> Reply:
         return set_value(talk, request)
     if request.verb == "run":
         return run_again(talk)
+    if request.verb == "compare":
+        return compare(talk)
     if request.verb in {"tag", "untag"}:
         return tag_document(talk, request)
     if request.verb == "name_document":

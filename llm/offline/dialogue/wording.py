@@ -8,9 +8,9 @@ from llm.offline.extract.fill import is_empty
 
 ABOUT = (
     "I am the built-in model: rules, not a language model. I can set up extraction for this document, add, rename, "
-    "remove or retype fields, run the extraction again, set a value, show where a value stands, list fields, schemas, "
-    "prompts and tags, tag or rename the document, and quote passages that answer a question. For anything freer, add "
-    "a model key in the settings."
+    "remove or retype fields, run the extraction again, set a value, show where a value stands, compare with the "
+    "earlier result, list fields, schemas, prompts and tags, tag or rename the document, and quote passages that "
+    "answer a question. For anything freer, add a model key in the settings."
 )
 
 

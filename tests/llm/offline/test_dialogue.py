@@ -298,3 +298,23 @@ def test_the_same_conversation_gives_the_same_reply() -> None:
 def test_odd_messages_are_survived(messages: list[dict[str, object]]) -> None:
     tools = [{"type": "function", "function": {"name": "get_ocr_text"}}, {"name": "x"}, {}]
     assert reply(messages=messages, tools=tools, document=None, response_format=None).text
+
+
+def test_a_second_run_says_what_it_changed_and_a_comparison_says_it_again() -> None:
+    talk = ready()
+    assert "No value differs from the earlier result." in talk.ask("run it again")
+    talk.state["response_format"] = json.loads(json.dumps(talk.state["response_format"]).replace("iban", "bic_code"))
+    assert "- iban: DE89 3704 0044 0532 0130 00 → empty" in talk.ask("run it again")
+    for question in ("compare with the earlier result", "What changed since the last run?", "Was hat sich geändert?"):
+        answer = talk.ask(question)
+        assert answer.startswith("Compared with the earlier result, ")
+        assert "- iban: DE89 3704 0044 0532 0130 00 → empty" in answer
+        assert talk.names() == []
+
+
+def test_a_comparison_without_an_earlier_result_says_so() -> None:
+    assert "Nothing was extracted" in Talk(invoice()).ask("compare with the earlier result")
+    assert "one result only" in ready().ask("what are the differences to the earlier result?")
+    again = ready()
+    again.ask("run again")
+    assert "is the same" in again.ask("compare the results")

@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from core.errors import DomainError
@@ -86,26 +86,49 @@ async def run_extraction(*, actor: Actor, document_id: object, prompt_revid: str
 @transaction.atomic
 def begin_extraction(*, actor: Actor, document_id: object, prompt_revid: str | None = None) -> Run:
     """Make the run that `perform_extraction` works on. One active run for each document and prompt revision."""
+    run = _new_run(actor, document_id, prompt_revid)
+    run.phase, run.epoch, run.lease_until, run.started_at = Run.Phase.EXTRACTING, 1, _lease(), timezone.now()
+    if not _add(run):
+        raise ExtractionActive(run_id=_active_like(run))
+    revid = run.prompt_revision_id.hex if run.prompt_revision_id else DEFAULT_PROMPT_ID
+    _tell(actor, run, "extraction.started", {"prompt_revid": revid})
+    return run
+
+
+def _new_run(actor: Actor, document_id: object, prompt_revid: str | None) -> Run:
+    """A run that is not stored yet, on a document whose state is held from here on."""
     document = get_document(actor=actor, document_id=document_id)
     prompt = prompt_to_run(actor=actor, prompt_revid=prompt_revid)
     lock_state(document.pk)
     document.refresh_from_db(fields=["state", "current_version"])
     if document.current_version_id is None or document.state in ("uploaded", "ocr_processing", "ocr_failed"):
         raise TextNotReady()
-    run = Run(
+    return Run(
         organization_id=actor.organization_id,
         document=document,
         version_id=document.current_version_id,
         kind=Run.Kind.EXTRACT,
-        phase=Run.Phase.EXTRACTING,
         prompt_revision=prompt.revision,
-        epoch=1,
-        lease_until=_lease(),
-        started_at=timezone.now(),
     )
+
+
+def _active_like(run: Run) -> str | None:
+    """The run of the same prompt that is in the way."""
+    rows = Run.objects.filter(document_id=run.document_id, kind=run.kind, prompt_revision_id=run.prompt_revision_id)
+    active = rows.exclude(phase__in=Run.ENDED).values_list("pk", flat=True).first()
+    return active.hex if active else None
+
+
+@transaction.atomic
+def queue_extraction(*, actor: Actor, document_id: object, prompt_revid: str | None = None) -> Run:
+    """Make a run that the actor asked for and a worker does. Raises: as `begin_extraction`."""
+    run = _new_run(actor, document_id, prompt_revid)
+    run.requested_by_id, run.requested_by_name = actor.user_id, actor.name
     if not _add(run):
-        raise ExtractionActive()
-    _tell(actor, run, "extraction.started", {"prompt_revid": prompt.prompt_revid})
+        raise ExtractionActive(run_id=_active_like(run))
+    admission.enqueue(run)
+    revid = run.prompt_revision_id.hex if run.prompt_revision_id else DEFAULT_PROMPT_ID
+    _tell(actor, run, "extraction.queued", {"prompt_revid": revid})
     return run
 
 
@@ -199,6 +222,7 @@ async def perform_extraction(*, actor: Actor, run_id: uuid.UUID, epoch: int = 1)
     `epoch` is what was claimed; a run that was begun by hand has its first.
     Raises: ModelError, ExtractionFailed, ExtractionStopped, and asyncio's CancelledError.
     """
+    cost = Decimal(0)
     try:
         job = await in_thread(partial(_load, actor, run_id, epoch))
         asked = complete(
@@ -209,11 +233,12 @@ async def perform_extraction(*, actor: Actor, run_id: uuid.UUID, epoch: int = 1)
             temperature=0.0,
         )
         completion = await unless_stopped(partial(_is_held, job), asked)
+        cost = completion.cost_usd or cost
         data = parse_object(completion.text)
         return await in_thread(partial(_finish, actor, job, completion, data))
     except DomainError as problem:
         retryable = bool(getattr(problem, "retryable", False))
-        await in_thread(partial(_fail, actor, run_id, epoch, problem.error_code, problem.detail, retryable))
+        await in_thread(partial(_fail, actor, run_id, epoch, problem.error_code, problem.detail, retryable, cost))
         raise
     except asyncio.CancelledError:
         await asyncio.shield(in_thread(partial(_fail, actor, run_id, epoch, "cancelled", "Stopped.", True)))
@@ -306,7 +331,11 @@ def supersede_others(result: Extraction) -> None:
     results_like(result).filter(CURRENT).exclude(pk=result.pk).update(superseded_by=result)
 
 
-def _fail(actor: Actor, run_id: uuid.UUID, epoch: int, code: str, message: str, retryable: bool) -> None:
+def _fail(
+    actor: Actor, run_id: uuid.UUID, epoch: int, code: str, message: str, retryable: bool, cost: Decimal = Decimal(0)
+) -> None:
+    if cost:  # was spent, however it ended
+        Run.objects.filter(pk=run_id).update(cost_usd=F("cost_usd") + cost)
     if _end(run_id, epoch, code, message, retryable=retryable, actor=actor):
         log.info("extraction.failed", run_id=run_id.hex, code=code)
 

@@ -196,11 +196,13 @@ def _make_rendition(claim: Claim, version: DocumentVersion) -> str:
 def commit_pages(claim: Claim, pages: Sequence[PageContent]) -> None:
     """Store pages with their events and the run's progress, all or nothing. Raises: RunLost."""
     with _writing(claim) as run:
+        numbers = [page.number for page in pages]
+        before = dict(Page.objects.filter(version_id=run.version_id, number__in=numbers).values_list("number", "reads"))
         Page.objects.bulk_create(
-            [_page_row(run, page) for page in pages],
+            [_page_row(run, page, reads=before.get(page.number, 0) + 1) for page in pages],
             update_conflicts=True,
             unique_fields=["version", "number"],
-            update_fields=["width", "height", "rotation", "source", "text", "words"],
+            update_fields=["width", "height", "rotation", "source", "text", "words", "reads"],
         )
         run.pages_done = pages[-1].number
         run.lease_until = _lease()
@@ -209,7 +211,7 @@ def commit_pages(claim: Claim, pages: Sequence[PageContent]) -> None:
         append_events(document_id=run.document_id, entries=entries, run=run)
 
 
-def _page_row(run: Run, page: PageContent) -> Page:
+def _page_row(run: Run, page: PageContent, *, reads: int) -> Page:
     return Page(
         organization_id=run.organization_id,
         version_id=run.version_id,
@@ -220,6 +222,7 @@ def _page_row(run: Run, page: PageContent) -> Page:
         source=page.source,
         text=page.text.replace("\0", ""),
         words=words_as_columns(page.words),
+        reads=reads,
     )
 
 

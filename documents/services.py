@@ -1,65 +1,50 @@
 """Writing documents: upload, rename and tag, trash, read again, cancel."""
 
 import contextlib
-import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from pathlib import Path, PurePath
-from typing import IO
+from typing import Literal
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from core.errors import Invalid
 from core.ids import new_id, show_id
-from documents import admission, files, tasks
+from documents import admission, auto_create, files, tasks
 from documents.announcing import announce_uploaded
+from documents.auto_create import is_wanted, request
 from documents.errors import (
     DocumentChanged,
     DocumentNotFound,
-    FileTooLarge,
-    ParserCrashed,
+    ProposalWaits,
     ReadingImpossible,
     RunActive,
     RunEnded,
+    TextNotReady,
     TooManyFiles,
-    UnsupportedFile,
 )
 from documents.events import append_event
-from documents.extraction import cancel_extraction
-from documents.ingest import sandbox
+from documents.extraction import cancel_extraction, queue_extraction
+from documents.incoming import CheckedFile, UploadedFile, check, checked_metadata, on_disk
 from documents.ingest.names import clean_name
-from documents.ingest.sniff import ACCEPTED_EXTENSIONS, FileType, sniff_path
 from documents.models import Document, DocumentVersion, EventHead, Run
 from documents.processing import end_cancelled, lock_latest_read, lock_run
-from documents.readers import web_readers
 from documents.reading import can_be_read
 from documents.selectors import find_duplicate, get_document, get_run
 from documents.states import refresh_state
 from organizations.actor import Actor
 from organizations.gate import owned
 from organizations.services import record
-from tags_app.selectors import get_tags
 from tags_app.services import lock_tags
 
-TEXT_KINDS = ("txt", "md", "csv")
-MAX_METADATA_PAIRS, MAX_METADATA_CHARS = 100, 2_000
+__all__ = ["UploadedFile"]  # for the doors; the other names are public where they stand
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UploadedFile:
-    """A file to become a document: its bytes, a path of this machine where they are, or what writes them to a file."""
-
-    name: str
-    data: bytes | None = None
-    path: Path | None = None
-    write: Callable[[IO[bytes]], object] | None = None
-    tag_ids: Sequence[object] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
+RunKind = Literal["parse", "reparse", "extract", "propose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,107 +55,30 @@ class UploadResult:
     duplicate_of: Document | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """A file that passed every check and may be stored."""
-
-    name: str
-    path: Path
-    size: int
-    sha256: str
-    type: FileType
-    page_count: int | None
-    tag_ids: Sequence[uuid.UUID]
-    metadata: dict[str, str]
-
-
-def upload_documents(*, actor: Actor, files: Sequence[UploadedFile]) -> list[UploadResult]:
+def upload_documents(
+    *, actor: Actor, files: Sequence[UploadedFile], auto_create: bool | None = None
+) -> list[UploadResult]:
     """Make a document of each file; all of them or none. Reading them begins after the commit.
 
+    `auto_create`: the agent sets them up by itself once they are read; None leaves it to the organization's setting.
     Raises: TooManyFiles, FileTooLarge, EmptyFile, UnsupportedFile, TooManyPages, TooManyPixels, UnknownTags, Invalid.
     """
     if len(files) > settings.MAX_UPLOAD_FILES:
         raise TooManyFiles(f"At most {settings.MAX_UPLOAD_FILES} files at once.")
     with contextlib.ExitStack() as stack:
-        checked = [_check(actor, file, stack.enter_context(_on_disk(file))) for file in files]
-        return _save_all(actor, checked)
+        checked = [check(actor=actor, file=file, path=stack.enter_context(on_disk(file))) for file in files]
+        return _save_all(actor, checked, auto_create)
 
 
-@contextlib.contextmanager
-def _on_disk(file: UploadedFile) -> Iterator[Path]:
-    """The bytes as a local file, for hashing and for the child process that looks at them."""
-    if file.path is not None:
-        yield file.path
-        return
-    data = file.data or b""
-    _check_size(len(data), clean_name(file.name))
-    with tempfile.NamedTemporaryFile(prefix="docrouter-upload-") as spooled:
-        if file.write is not None:
-            file.write(spooled)
-        spooled.write(data)
-        spooled.flush()
-        yield Path(spooled.name)
-
-
-def _check(actor: Actor, file: UploadedFile, path: Path) -> _Checked:
-    name = clean_name(file.name)
-    size = path.stat().st_size
-    _check_size(size, name)
-    kind = sniff_path(path, name)
-    _check_ending(kind, name)
-    return _Checked(
-        name=name,
-        path=path,
-        size=size,
-        sha256=files.sha256_of(path),
-        type=kind,
-        page_count=_look_inside(path, kind),
-        tag_ids=[tag.pk for tag in get_tags(actor=actor, tag_ids=file.tag_ids)],
-        metadata=_checked_metadata(file.metadata),
-    )
-
-
-def _check_size(size: int, name: str) -> None:
-    if size > settings.MAX_UPLOAD_BYTES:
-        raise FileTooLarge(f"{name} is larger than {settings.MAX_UPLOAD_BYTES // 1_048_576} MB.")
-
-
-def _check_ending(kind: FileType, name: str) -> None:
-    """Text is told by its name only: one that stands for something else is not taken for text."""
-    ending = PurePath(name).suffix.lower()
-    if kind.kind in TEXT_KINDS and ending and ending[1:] not in ACCEPTED_EXTENSIONS:
-        raise UnsupportedFile(f"Unsupported file extension {ending}: {name}")
-
-
-def _look_inside(path: Path, kind: FileType) -> int | None:
-    """Pages and pixels are checked before a file is accepted; one that crashes the reader fails its run instead."""
-    if kind.kind != "pdf" and not kind.is_image:
-        return None
-    try:
-        with web_readers().lease() as child:
-            return sandbox.inspect(child, path, kind.kind)
-    except ParserCrashed:
-        return None
-
-
-def _checked_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
-    pairs = dict(metadata)
-    if len(pairs) > MAX_METADATA_PAIRS:
-        raise Invalid(f"At most {MAX_METADATA_PAIRS} metadata entries.", fields={"metadata": "too many"})
-    for key, value in pairs.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise Invalid("Metadata maps text to text.", fields={"metadata": "text to text"})
-        if "\0" in key + value or len(key) + len(value) > MAX_METADATA_CHARS:
-            raise Invalid("A metadata entry is too long or has a NUL.", fields={"metadata": "too long"})
-    return pairs
-
-
-def _save_all(actor: Actor, checked: Sequence[_Checked]) -> list[UploadResult]:
+def _save_all(actor: Actor, checked: Sequence[CheckedFile], auto_create: bool | None) -> list[UploadResult]:
     stored: list[str] = []
     try:
         with transaction.atomic():
             results = [_save(actor, one, stored) for one in checked]
             _attach_tags(actor, checked, results)
+            if is_wanted(actor=actor, asked=auto_create):
+                for result in results:
+                    request(actor=actor, document=result.document)
             for result in results:
                 announce_uploaded(result.document)
             return results
@@ -180,7 +88,7 @@ def _save_all(actor: Actor, checked: Sequence[_Checked]) -> list[UploadResult]:
         raise
 
 
-def _attach_tags(actor: Actor, checked: Sequence[_Checked], results: Sequence[UploadResult]) -> None:
+def _attach_tags(actor: Actor, checked: Sequence[CheckedFile], results: Sequence[UploadResult]) -> None:
     """Last, and all in one order: tags are held for a moment only, and two uploads never wait for each other."""
     wanted = sorted({key for one in checked for key in one.tag_ids})
     held = {tag.pk: tag for tag in lock_tags(actor=actor, tag_ids=wanted)}
@@ -188,7 +96,7 @@ def _attach_tags(actor: Actor, checked: Sequence[_Checked], results: Sequence[Up
         result.document.tags.set([held[key] for key in one.tag_ids])
 
 
-def _save(actor: Actor, one: _Checked, stored: list[str]) -> UploadResult:
+def _save(actor: Actor, one: CheckedFile, stored: list[str]) -> UploadResult:
     duplicate = find_duplicate(actor=actor, sha256=one.sha256)
     document = Document.objects.create(
         organization_id=actor.organization_id,
@@ -197,11 +105,23 @@ def _save(actor: Actor, one: _Checked, stored: list[str]) -> UploadResult:
         uploaded_by_name=actor.name,
         metadata=one.metadata,
     )
+    _keep_version(document, 1, one, stored)
+    EventHead.objects.create(document=document)
+    record(actor=actor, action="document.uploaded", target=("document", document.pk), data={"bytes": one.size})
+    data = {"version": 1, "bytes": one.size, "duplicateOf": show_id(duplicate.pk) if duplicate else None}
+    append_event(document_id=document.pk, type="document.uploaded", actor=actor, data=data)
+    _start_parse(actor, document)
+    document.refresh_from_db()
+    return UploadResult(document, duplicate)
+
+
+def _keep_version(document: Document, number: int, one: CheckedFile, stored: list[str]) -> DocumentVersion:
+    """Store the bytes and make them the current version; what was stored is noted for when this comes to nothing."""
     version = DocumentVersion(
         id=new_id(),
-        organization_id=actor.organization_id,
+        organization_id=document.organization_id,
         document=document,
-        number=1,
+        number=number,
         file_name=one.name,
         sha256=one.sha256,
         size_bytes=one.size,
@@ -215,13 +135,7 @@ def _save(actor: Actor, one: _Checked, stored: list[str]) -> UploadResult:
     version.save(force_insert=True)
     document.current_version = version
     document.save(update_fields=["current_version"])
-    EventHead.objects.create(document=document)
-    record(actor=actor, action="document.uploaded", target=("document", document.pk), data={"bytes": one.size})
-    data = {"version": 1, "bytes": one.size, "duplicateOf": show_id(duplicate.pk) if duplicate else None}
-    append_event(document_id=document.pk, type="document.uploaded", actor=actor, data=data)
-    _start_parse(actor, document)
-    document.refresh_from_db()
-    return UploadResult(document, duplicate)
+    return version
 
 
 def _start_parse(actor: Actor, document: Document, *, ocr_only: bool = False) -> Run:
@@ -238,7 +152,7 @@ def _start_parse(actor: Actor, document: Document, *, ocr_only: bool = False) ->
                 ocr_only=ocr_only,
             )
     except IntegrityError as problem:
-        raise RunActive from problem
+        raise _run_active(document, Run.Kind.PARSE) from problem
     admission.enqueue(run)
     refresh_state(document_id=document.pk)
     append_event(document_id=document.pk, type="run.queued", actor=actor, run=run, data={"kind": run.kind})
@@ -278,7 +192,7 @@ def update_document(
         document.name = clean_name(name)
         changed.append("name")
     if metadata is not None:
-        document.metadata = _checked_metadata(metadata)
+        document.metadata = checked_metadata(metadata)
         changed.append("metadata")
     if tag_ids is not None:
         document.tags.set(lock_tags(actor=actor, tag_ids=tag_ids))
@@ -353,9 +267,81 @@ def read_again(*, actor: Actor, document_id: object, force: bool, ocr_only: bool
     return document
 
 
+def start_run(
+    *,
+    actor: Actor,
+    document_id: object,
+    kind: RunKind = "reparse",
+    file: UploadedFile | None = None,
+    prompt_revid: str | None = None,
+) -> Run:
+    """Begin work on a document for workers: read it again (new bytes are a new version), run a prompt, propose.
+
+    Raises: DocumentNotFound, RunActive with the id of the run that is in the way, PromptNotFound, TextNotReady, and
+    what checking a file raises.
+    """
+    if file is not None:
+        return add_version(actor=actor, document_id=document_id, file=file)
+    if kind == "extract":
+        return queue_extraction(actor=actor, document_id=document_id, prompt_revid=prompt_revid)
+    if kind == "propose":
+        return _start_proposal(actor, document_id)
+    return reparse(actor=actor, document_id=document_id)
+
+
+@transaction.atomic
+def _start_proposal(actor: Actor, document_id: object) -> Run:
+    document = lock_document(actor=actor, document_id=document_id)
+    if document.state in ("uploaded", "ocr_processing", "ocr_failed"):
+        raise TextNotReady
+    if document.auto_create_status in ("pending", "running"):
+        raise _run_active(document, Run.Kind.PROPOSE)
+    attempt = auto_create.request(actor=actor, document=document)
+    attempt.refresh_from_db()
+    if attempt.run is None or attempt.run.phase in Run.ENDED:
+        raise ProposalWaits
+    return attempt.run
+
+
+def add_version(*, actor: Actor, document_id: object, file: UploadedFile) -> Run:
+    """Give a document new bytes and read them. What was read and extracted of the bytes before stays as it is.
+
+    Raises: DocumentNotFound, RunActive, and what checking a file raises.
+    """
+    get_document(actor=actor, document_id=document_id)
+    stored: list[str] = []
+    try:
+        with on_disk(file) as path:
+            return _save_version(actor, document_id, check(actor=actor, file=file, path=path), stored)
+    except BaseException:
+        for key in stored:
+            files.discard(key)
+        raise
+
+
+@transaction.atomic
+def _save_version(actor: Actor, document_id: object, one: CheckedFile, stored: list[str]) -> Run:
+    document = lock_document(actor=actor, document_id=document_id)
+    if Run.objects.filter(document=document, kind=Run.Kind.PARSE).exclude(phase__in=Run.ENDED).exists():
+        raise _run_active(document, Run.Kind.PARSE)
+    newest = DocumentVersion.objects.filter(document=document).aggregate(Max("number"))["number__max"] or 0
+    version = _keep_version(document, newest + 1, one, stored)
+    data = {"version": version.number, "bytes": one.size}
+    record(actor=actor, action="document.version_added", target=("document", document.pk), data=data)
+    append_event(document_id=document.pk, type="document.version_added", actor=actor, data=data)
+    return _start_parse(actor, document)
+
+
+def _run_active(document: Document, kind: Run.Kind) -> RunActive:
+    active = Run.objects.filter(document=document, kind=kind).exclude(phase__in=Run.ENDED).values_list("pk", flat=True)
+    run_id = active.first()
+    return RunActive(run_id=show_id(run_id) if run_id else None)
+
+
 @transaction.atomic
 def cancel_run(*, actor: Actor, run_id: object) -> Run:
-    """Stop a run. Extractions end at once, reading ends at the next page, or at once when nobody works on it.
+    """Stop a run: it ends at once. Whoever works on it finds out before the next page, or within half a second while a
+    model is asked, and writes nothing more. A proposal that is worked on ends at the agent's next step.
 
     Raises: RunNotFound, RunEnded.
     """
@@ -367,6 +353,8 @@ def cancel_run(*, actor: Actor, run_id: object) -> Run:
     record(actor=actor, action="run.cancelled", target=("run", run.pk))
     if run.kind == Run.Kind.EXTRACT:
         cancel_extraction(actor=actor, run=run)
-    elif run.lease_until is None or run.lease_until <= timezone.now():
+    elif run.kind == Run.Kind.PARSE:
         end_cancelled(run)
+    elif auto_create.claim_proposal(run_id=run.pk) is None:  # nobody works on it: it ends instead of being claimed
+        run.refresh_from_db()
     return run

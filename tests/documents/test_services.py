@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.test import override_settings
 
 from core.errors import DomainError, Invalid
-from documents import selectors, services
+from documents import readers, selectors, services
 from documents.errors import (
     DocumentNotFound,
     EmptyFile,
@@ -93,11 +93,11 @@ def test_one_bad_file_leaves_nothing_of_the_batch(
     batch = [UploadedFile(name="good.pdf", data=make.pdf()), UploadedFile(name=name, data=data)]
 
     with override_settings(MAX_PAGES=3, MAX_UPLOAD_BYTES=200_000):
-        services.web_readers.cache_clear()
+        readers.web_readers.cache_clear()
         with pytest.raises(error):
             services.upload_documents(actor=alice.actor, files=batch)
-        services.web_readers().close()
-        services.web_readers.cache_clear()
+        readers.web_readers().close()
+        readers.web_readers.cache_clear()
 
     assert not Document.objects.exists()
 

@@ -27,6 +27,7 @@ class Belongings:
     """Ids of alice's things, by the names that addresses use. The thread is private, its turn waits."""
 
     document_id: str
+    run_id: str
     extraction_id: str
     schema_id: str
     schema_revid: str
@@ -79,6 +80,7 @@ def belongings_of(person: Person, *, mark: str = MARK) -> Belongings:
     assert schema_revision is not None
     return Belongings(
         document_id=document.pk.hex,
+        run_id=document.runs.get().pk.hex,
         extraction_id=extraction.pk.hex,
         schema_id=schema_revision.schema_id.hex,
         schema_revid=schema_revision.pk.hex,

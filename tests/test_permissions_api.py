@@ -171,6 +171,19 @@ WAYS |= {
     "webhook_delivery": {"get": Way(MEMBERS)},
     "webhook_delivery_retry": {"post": Way(ADMINS)},
 }
+V1_FILE = {"name": "a.txt", "content": "VG90YWw6IDEyLjUwIEVVUg=="}
+WAYS |= {
+    "unknown_alias": {method: Way(UNKNOWN) for method in ("get", "post", "put", "patch", "delete")},
+    "v1_documents": {"get": Way(MEMBERS), "post": Way(members(201), V1_FILE)},
+    "v1_document": {"get": Way(MEMBERS), "delete": Way(members(204))},
+    "v1_events": {"get": Way(MEMBERS)},
+    "v1_runs": {"get": Way(MEMBERS), "post": Way(members(202))},
+    "v1_run": {"get": Way(MEMBERS)},
+    "v1_run_cancel": {"post": Way(members(409))},  # it has ended
+    "v1_alias_upload": {"post": Way(members(202))},
+    "v1_alias_status": {"get": Way(MEMBERS)},
+    "v1_alias_reparse": {"post": Way(members(202))},
+}
 METHODS = ("get", "post", "put", "patch", "delete")
 ALL = {name.removeprefix("v0:"): kept for name, kept in routes(get_resolver().url_patterns) if name.startswith("v0:")}
 CASES = [(name, method) for name in ALL for method in METHODS]
@@ -192,10 +205,17 @@ def things(alice: Person) -> Belongings:
 
 @dataclass(frozen=True)
 class Credentials:
-    """What each one sends at an organization's addresses, and at the account's."""
+    """What each one sends at an organization's addresses, at the account's, and at those of `/v1`."""
 
     at_organization: dict[str, str]
     at_account: dict[str, str]
+    at_v1: dict[str, str]
+    """There the header names alice's organization, and a token of another one is of the wrong kind."""
+
+    def for_(self, place: str) -> dict[str, str]:
+        if place.startswith(("/v1/", "/document/")):
+            return self.at_v1
+        return self.at_account if place.startswith("/v0/account") else self.at_organization
 
 
 @pytest.fixture
@@ -213,11 +233,13 @@ def credentials(alice: Person, bob: Person, charlie: Person) -> Credentials:
         }
         for place in (alice.organization, None)
     )
+    _, foreign = create_token(user=charlie.user, name="foreign", organization=charlie.organization)
     expired = [of_organization["expired"][0].pk, of_account["expired"][0].pk]
     AccessToken.objects.filter(pk__in=expired).update(expires_at=timezone.now() - timedelta(days=1))
     return Credentials(
         sessions | {"expired": of_organization["expired"][1], "wrong context": of_account["fresh"][1]},
         sessions | {"expired": of_account["expired"][1], "wrong context": of_organization["fresh"][1]},
+        sessions | {"expired": of_organization["expired"][1], "wrong context": foreign},
     )
 
 
@@ -237,7 +259,7 @@ def filled(value: Any, ids: dict[str, str]) -> Any:
 def ask(name: str, method: str, way: Way, token: str, ids: dict[str, str]) -> tuple[int, str]:
     """Status and all that was shown."""
     body = b"" if way.body is None else json.dumps(filled(way.body, ids)).encode()
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers = {"X-Organization-Id": ids["organization_id"]} | ({"Authorization": f"Bearer {token}"} if token else {})
     query = {key: filled(text, ids) for key, text in way.query.items()}
     kind, place = way.content_type, address(name, ids | filled(way.place, ids))
     answer = Client(raise_request_exception=False).generic(
@@ -268,8 +290,7 @@ def undone() -> Iterator[None]:
 def wrong_ends(name: str, method: str, credentials: Credentials, ids: dict[str, str]) -> list[str]:
     """What differs from the table, for one method of one address."""
     way, wrong = WAYS[name].get(method), []
-    at_account = address(name, ids).startswith("/v0/account")
-    tokens = credentials.at_account if at_account else credentials.at_organization
+    tokens = credentials.for_(address(name, ids))
     if way is None:
         status, _ = ask(name, method, Way(MEMBERS), tokens["alice"], ids)
         return [] if status in (405, 403) else [f"{method} {name}: {status}, there is no such method"]

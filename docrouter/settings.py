@@ -197,6 +197,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
 EXTRACTION_TEXT_CHARS = env.int("EXTRACTION_TEXT_CHARS", default=300_000)
+SHARE_TICKET_SECONDS = env.int("SHARE_TICKET_SECONDS", default=600)
+SHARE_MAX_ANSWERS = env.int("SHARE_MAX_ANSWERS", default=50)
+SHARE_MAX_COST_USD = env.float("SHARE_MAX_COST_USD", default=1.0)
 RUN_LEASE_SECONDS = env.int("RUN_LEASE_SECONDS", default=30)
 RUN_ATTEMPTS = env.int("RUN_ATTEMPTS", default=3)
 # How many runs all workers of a pool work on at once, and at most how many of them are of one organization.
@@ -331,6 +334,9 @@ RATE_LIMITS = {
     "upload": env.int("RATE_LIMIT_UPLOAD", default=60),
     "chat": env.int("RATE_LIMIT_CHAT", default=60),
     "api": env.int("RATE_LIMIT_API", default=600),
+    "public": env.int("RATE_LIMIT_PUBLIC", default=600),  # of a network address, on shared and published pages
+    "share_password": env.int("RATE_LIMIT_SHARE_PASSWORD", default=10),  # of a network address, for one link
+    "share_passwords": env.int("RATE_LIMIT_SHARE_PASSWORDS", default=60),  # of all together, for one link
 }
 RATE_LIMIT_OF_AN_ORGANIZATION = 10
 

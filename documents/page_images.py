@@ -1,9 +1,11 @@
 """Pictures of pages: drawn on demand by a child process, kept on disk within a size, safe to delete."""
 
 import contextlib
+import hashlib
 import os
 import random
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from documents.ingest import sandbox
 from documents.models import DocumentVersion
 from documents.readers import web_readers
 
+Boxes = Sequence[Sequence[float]]
 WIDTHS = (160, 320, 640, 960, 1280, 1600, 2200, 3000)
 _SWEEP_EVERY = 50  # on average: sweeping reads the whole folder
 _RENDERER = 1  # raise it when pictures come out differently: names and ETags change with it
@@ -39,17 +42,22 @@ def kept_width(width: int) -> int:
     return next((kept for kept in WIDTHS if kept >= width), WIDTHS[-1])
 
 
-def cached_image(version: DocumentVersion, number: int, width: int) -> PageImage:
-    """The picture of a page, from disk or drawn now. Raises: ParserBusy, ParserCrashed, UnreadableFile."""
+def cached_image(version: DocumentVersion, number: int, width: int, *, boxes: Boxes = ()) -> PageImage:
+    """The picture of a page, from disk or drawn now. Units: `boxes` that are painted black are fractions of the page.
+
+    Raises: ParserBusy, ParserCrashed, UnreadableFile.
+    """
     width = kept_width(width)
-    path = _folder() / show_id(version.organization_id) / show_id(version.pk) / f"{number}-{width}-{_RENDERER}.webp"
-    etag = image_etag(version, number, width)
+    painted = f"-{hashlib.sha256(repr(boxes).encode()).hexdigest()[:32]}" if boxes else ""
+    name = f"{number}-{width}-{_RENDERER}{painted}.webp"
+    path = _folder() / show_id(version.organization_id) / show_id(version.pk) / name
+    etag = f'{image_etag(version, number, width)[:-1]}{painted}"'
     with contextlib.suppress(OSError):
         data = path.read_bytes()
         os.utime(path)
         return PageImage(data, etag)
     with files.local_copy(version.pdf_key) as pdf, web_readers().lease() as child:
-        data = sandbox.render_page(child, pdf, number, width)
+        data = sandbox.render_page(child, pdf, number, width, boxes=boxes)
     with contextlib.suppress(OSError):
         _keep(path, data)
     return PageImage(data, etag)

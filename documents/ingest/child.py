@@ -50,7 +50,8 @@ class Reader:
 
     def render(self, fields: wire.Fields) -> tuple[wire.Fields, bytes]:
         file = self._open(fields)
-        return {}, render.render_webp(file.document, fields["number"], fields["width"], self.limits)
+        boxes = fields.get("boxes", [])
+        return {}, render.render_webp(file.document, fields["number"], fields["width"], self.limits, boxes)
 
     def _open(self, fields: wire.Fields) -> PdfFile:
         path = Path(fields["path"])

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -267,7 +267,8 @@ def read_page(child: Child, ocr: ChildPool, path: Path, number: int) -> PageCont
     return wire.fields_as_page(answer["page"])
 
 
-def render_page(child: Child, path: Path, number: int, width: int) -> bytes:
-    """Draw a page as WebP. Units: `width` in pixels."""
-    fields = {"op": "render", "path": str(path), "number": number, "width": width}
+def render_page(child: Child, path: Path, number: int, width: int, *, boxes: Sequence[Sequence[float]] = ()) -> bytes:
+    """Draw a page as WebP. Units: `width` in pixels; `boxes` that are painted black are fractions of the page."""
+    painted = [list(box) for box in boxes]
+    fields = {"op": "render", "path": str(path), "number": number, "width": width, "boxes": painted}
     return child.request(fields, seconds=child.limits.page_seconds)[1]

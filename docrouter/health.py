@@ -27,6 +27,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from docrouter.celery import app
+from documents import admission
 
 log = structlog.get_logger(__name__)
 
@@ -124,6 +125,25 @@ class StateCollector:
         for queue in QUEUES if redis_up else ():
             waiting.add_metric([queue], float(_redis.llen(prefix + queue)))
         yield waiting
+        yield from _runs_of_the_pools()
+
+
+def _runs_of_the_pools() -> list[GaugeMetricFamily]:
+    """What waits for its turn, how long, and what workers were handed. Without a database there is nothing to say."""
+    depth = GaugeMetricFamily("docrouter_runs_queued", "Runs that wait for their turn.", labels=["pool"])
+    age = GaugeMetricFamily(
+        "docrouter_runs_oldest_queued_seconds", "Age of the oldest run that waits for its turn.", labels=["pool"]
+    )
+    flying = GaugeMetricFamily("docrouter_runs_in_flight", "Runs that were handed to workers.", labels=["pool"])
+    try:
+        pools = admission.figures()
+    except (DatabaseError, PoolTimeout):
+        return []
+    for pool in pools:
+        depth.add_metric([pool.pool], pool.waiting)
+        age.add_metric([pool.pool], pool.oldest_seconds)
+        flying.add_metric([pool.pool], pool.in_flight)
+    return [depth, age, flying]
 
 
 def _registry() -> CollectorRegistry:

@@ -66,8 +66,8 @@ def parse_document(run_id: uuid.UUID) -> uuid.UUID | None:
     except RunLost:
         log.info("run.lost", run_id=show_id(run_id))
         return None
-    except (Unavailable, OSError):
-        _release(claim)
+    except (Unavailable, OSError) as problem:
+        _release(claim, getattr(problem, "error_code", "storage_failed"))
         raise
     except DomainError as error:
         _fail(claim, error.error_code, error.detail)
@@ -267,11 +267,14 @@ def _fail(claim: Claim, code: str, message: str) -> None:
         _end(run, Run.Phase.ERROR, code, message)
 
 
-def _release(claim: Claim) -> None:
-    """Give the run back, so that another try need not wait for the lease to end."""
+def _release(claim: Claim, code: str) -> None:
+    """Give the run back, so that another try need not wait for the lease to end; say why it is tried again."""
     with contextlib.suppress(RunLost), _writing(claim) as run:
-        run.lease_until = None
-        run.save(update_fields=["lease_until", "updated_at"])
+        run.lease_until, run.admitted_at = None, timezone.now()
+        run.save(update_fields=["lease_until", "admitted_at", "updated_at"])
+        if run.attempts < settings.RUN_ATTEMPTS:
+            data = {"attempt": run.attempts + 1, "code": code, "kind": run.kind}
+            append_event(document_id=run.document_id, type="run.retried", run=run, data=data)
 
 
 def _end(run: Run, phase: Run.Phase, code: str = "", message: str = "", *, retryable: bool = False) -> None:

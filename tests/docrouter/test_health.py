@@ -65,6 +65,9 @@ def test_metrics_answer_this_machine(db: None) -> None:
     text = Client().get("/metrics").content.decode()
     assert 'docrouter_up{part="database"} 1.0' in text
     assert 'docrouter_queue_messages{queue="ingest"}' in text
+    for pool in ("ingest", "llm"):
+        for name in ("queued", "oldest_queued_seconds", "in_flight"):
+            assert f'docrouter_runs_{name}{{pool="{pool}"}} 0.0' in text
 
 
 @pytest.mark.usefixtures("redis_is_down", "database_is_down")

@@ -5,9 +5,9 @@ import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docrouter.settings")
 
-from django.core.asgi import get_asgi_application
+import django
 
-http = get_asgi_application()
+django.setup(set_prefix=False)  # before anything that knows models is imported
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -15,6 +15,7 @@ from channels.security.websocket import AllowedHostsOriginValidator
 
 from agent import runner
 from docrouter.backpressure import paced
+from docrouter.on_loop import Application
 from docrouter.urls import websocket_urlpatterns
 from llm.runtime import start_warming
 
@@ -30,7 +31,7 @@ if "twisted.internet.reactor" in sys.modules:  # under daphne, which has no othe
 
 application = ProtocolTypeRouter(
     {
-        "http": paced(http),
+        "http": paced(Application()),
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

@@ -13,9 +13,10 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 import requests
-from django.core.asgi import get_asgi_application
 from schemathesis import Case
 from schemathesis.transport.requests import REQUESTS_TRANSPORT
+
+from docrouter.on_loop import Application
 
 BASE = "http://127.0.0.1"
 SIGNING_KEY = "shared with a front end"
@@ -30,7 +31,7 @@ class Wire:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._application = get_asgi_application()
+        self._application = Application()
 
     def send(self, case: Case, token: str) -> httpx.Response:
         """Every request is signed as well, for the one address that asks for it.

@@ -228,7 +228,7 @@ def _set_plain(webhook: Webhook, changes: WebhookChanges) -> None:
 def _set_auth(webhook: Webhook, changes: WebhookChanges) -> None:
     """A header's value goes to the server that it was given for, never to a later one."""
     moved = False
-    if changes.url is not None and changes.url != webhook.url:
+    if changes.url is not None and (changes.url != webhook.url or not changes.url):
         moved = bool(webhook.url) and read_url(changes.url).origin != read_url(webhook.url).origin
         read_url(changes.url)
         webhook.url = changes.url

@@ -20,6 +20,7 @@ app.conf.task_routes = {
     "documents.tasks.admit_runs": {"queue": "llm"},
     "documents.tasks.reap_runs": {"queue": "llm"},
     "documents.tasks.extract": {"queue": "llm"},
+    "documents.tasks.spread": {"queue": "llm"},
     "agent.tasks.*": {"queue": "llm"},
     "organizations.tasks.*": {"queue": "llm"},
     "docrouter.tasks.*": {"queue": "llm"},

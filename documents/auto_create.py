@@ -79,10 +79,9 @@ def request(*, actor: Actor, document: Document) -> AutoCreate:
         requested_by_id=actor.user_id,
         requested_by_name=actor.name,
     )
-    _show_status(attempt)
     document.auto_create_status = attempt.status
     record(actor=actor, action="auto_create.requested", target=("document", document.pk))
-    _tell(attempt, "requested", actor=actor)
+    tell(attempt, "requested", actor=actor)
     queue_proposal(document_id=document.pk)
     return attempt
 
@@ -114,6 +113,13 @@ def queue_proposal(*, document_id: uuid.UUID) -> Run | None:
     refresh_state(document_id=document_id)
     append_event(document_id=document_id, type="run.queued", run=run, data={"kind": run.kind})
     return run
+
+
+def after_read(*, run_id: uuid.UUID) -> None:
+    """Reading has ended without text: an attempt that waited for it fails with it."""
+    run = find_run(run_id)
+    if run is not None:
+        queue_proposal(document_id=run.document_id)
 
 
 def queue_forgotten() -> int:
@@ -153,9 +159,8 @@ def claim_proposal(*, run_id: uuid.UUID) -> Claim | None:
     earlier, attempt.turn_id, attempt.thread_id = attempt.turn_id, None, None
     attempt.status = Status.RUNNING
     attempt.save(update_fields=["status", "turn_id", "thread_id", "updated_at"])
-    _show_status(attempt)
     refresh_state(document_id=run.document_id)
-    _tell(attempt, "started", actor=actor, more={"attempt": run.attempts})
+    tell(attempt, "started", actor=actor, more={"attempt": run.attempts})
     return Claim(run.pk, run.epoch, run.document_id, actor, earlier)
 
 
@@ -165,6 +170,13 @@ def attach_turn(*, claim: Claim, thread_id: uuid.UUID, turn_id: uuid.UUID) -> No
     _, attempt = lock_held(claim)
     attempt.thread_id, attempt.turn_id = thread_id, turn_id
     attempt.save(update_fields=["thread_id", "turn_id", "updated_at"])
+
+
+@transaction.atomic
+def stop_proposal(*, run: Run) -> None:
+    """Somebody wants a locked run to end: at once where nobody works on it, else whoever does sees it in a second."""
+    if run.lease_until is None or run.lease_until <= timezone.now():
+        _end_without(run, lock_attempt_of(run), Failure("cancelled", "Stopped."))
 
 
 def keep_claim(claim: Claim) -> bool:
@@ -207,9 +219,8 @@ def end_proposal(*, claim: Claim, failure: Failure | None, cost: Any = 0) -> Aut
         keep_prompts=[prompt.prompt_id] if prompt else [],
         keep_schemas=[schema.schema_id] if schema else [],
     )
-    _show_status(attempt)
     refresh_state(document_id=run.document_id)
-    _tell(attempt, "proposed", actor=claim.actor, more=_names(attempt))
+    tell(attempt, "proposed", actor=claim.actor, more=_names(attempt))
     return attempt
 
 
@@ -293,14 +304,8 @@ def _set_failed(attempt: AutoCreate, failure: Failure) -> None:
     attempt.error_code, attempt.error_message = failure.code, failure.message[:500]
     attempt.retryable = failure.retryable
     attempt.save()
-    _show_status(attempt)
     refresh_state(document_id=attempt.document_id)
-    _tell(attempt, "failed", more={"code": failure.code, "retryable": failure.retryable})
-
-
-def _show_status(attempt: AutoCreate) -> None:
-    """Repeat the newest attempt's status on the document, for the lists."""
-    Document.objects.filter(pk=attempt.document_id).update(auto_create_status=attempt.status)
+    tell(attempt, "failed", more={"code": failure.code, "retryable": failure.retryable})
 
 
 def _is_wanted(run: Run) -> bool:
@@ -314,7 +319,9 @@ def _names(attempt: AutoCreate) -> dict[str, Any]:
     return {key: show_id(value) if value else None for key, value in ids.items()}
 
 
-def _tell(attempt: AutoCreate, what: str, *, actor: Actor | None = None, more: dict[str, Any] | None = None) -> None:
+def tell(attempt: AutoCreate, what: str, *, actor: Actor | None = None, more: dict[str, Any] | None = None) -> None:
+    """Repeat the newest attempt's status on its document, and put it into the log. Call it last."""
+    Document.objects.filter(pk=attempt.document_id).update(auto_create_status=attempt.status)
     append_event(
         document_id=attempt.document_id,
         type=f"document.auto_create.{what}",

@@ -203,3 +203,10 @@ class ProposalStopped(Conflict):
 
     code = "proposal_stopped"
     detail = "This attempt to set up the document has ended."
+
+
+class CountChanged(Conflict):
+    """`extra["documents"]` is how many there are now; nothing was done."""
+
+    code = "count_changed"
+    detail = "Another number of documents has this tag by now. Look at it again; nothing was changed."

@@ -17,7 +17,7 @@ from core.errors import Invalid
 from core.ids import new_id, show_id
 from documents import admission, auto_create, files, tasks
 from documents.announcing import announce_uploaded
-from documents.auto_create import is_wanted, request
+from documents.auto_create import is_wanted, request, stop_proposal
 from documents.errors import (
     DocumentChanged,
     DocumentNotFound,
@@ -353,6 +353,8 @@ def cancel_run(*, actor: Actor, run_id: object) -> Run:
     record(actor=actor, action="run.cancelled", target=("run", run.pk))
     if run.kind == Run.Kind.EXTRACT:
         cancel_extraction(actor=actor, run=run)
+    elif run.kind == Run.Kind.PROPOSE:
+        stop_proposal(run=run)
     elif run.kind == Run.Kind.PARSE:
         end_cancelled(run)
     elif auto_create.claim_proposal(run_id=run.pk) is None:  # nobody works on it: it ends instead of being claimed

@@ -10,9 +10,10 @@ from django.db import OperationalError
 
 from core.errors import Unavailable
 from core.ids import show_id
-from documents import admission, pipeline, processing
+from documents import admission, auto_create, pipeline, processing, spreading
 from documents.extraction import interrupt_lost_extractions
 from documents.reaping import requeue_dead_runs
+from organizations.actor import Actor
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +35,8 @@ def parse(_task: "Task[Any, Any]", run_id: str) -> None:
     ready = processing.parse_document(uuid.UUID(run_id))
     if ready is not None:
         _tell_ready(ready)
+    else:
+        auto_create.after_read(run_id=uuid.UUID(run_id))
 
 
 def _tell_ready(document_id: uuid.UUID) -> None:
@@ -56,6 +59,19 @@ def queue_prompts(document_id: str) -> None:
 def extract(run_id: str) -> None:
     """Run one prompt on one document. What goes wrong stands on the run; the reaper brings back what is lost."""
     pipeline.extract(uuid.UUID(run_id))
+
+
+@shared_task(name="documents.tasks.spread", autoretry_for=(OperationalError,), retry_backoff=2, max_retries=5)
+def spread(prompt_revid: str, tag_id: str, who: dict[str, str]) -> None:
+    """Run an accepted prompt on the other documents of a tag."""
+    actor = Actor(
+        user_id=uuid.UUID(who["user_id"]),
+        organization_id=uuid.UUID(who["organization_id"]),
+        role="user",
+        via="task",
+        name=who["name"],
+    )
+    spreading.spread(actor=actor, prompt_revid=uuid.UUID(prompt_revid), tag_id=uuid.UUID(tag_id))
 
 
 @shared_task(name="documents.tasks.admit_runs", ignore_result=True)

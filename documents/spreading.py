@@ -1,0 +1,66 @@
+"""An accepted prompt on the other documents of a tag: first counted, then run, each once."""
+
+import uuid
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from documents.extraction import queue_extractions
+from documents.models import AutoCreate, Document, Extraction, Run
+from documents.processing import lock_latest_read
+from documents.results import CURRENT
+from organizations.actor import Actor
+from organizations.gate import owned
+from prompts_app.models import PromptRevision
+from prompts_app.running import prompt_to_run
+from prompts_app.selectors import get_version
+from tags_app.models import Tag
+from tags_app.selectors import get_tags
+
+_UNREAD = (Document.State.UPLOADED, Document.State.OCR_PROCESSING, Document.State.OCR_FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class TagPreview:
+    """What tagging would set in motion: `prompt` runs on `count` other documents. None: the prompt is gone."""
+
+    tag: Tag
+    prompt: PromptRevision | None
+    count: int
+
+
+def preview_tag(*, actor: Actor, attempt: AutoCreate, tag_id: object) -> TagPreview:
+    """Count before anything runs. Raises: UnknownTags."""
+    (tag,) = get_tags(actor=actor, tag_ids=[tag_id])
+    revision = attempt.prompt_revision
+    if revision is None or revision.prompt.deleted_at is not None:
+        return TagPreview(tag, None, 0)
+    latest = get_version(actor=actor, prompt_id=revision.prompt_id)
+    others = _to_do(actor, latest, tag.pk).exclude(pk=attempt.document_id)
+    return TagPreview(tag, latest, others.count())
+
+
+def spread(*, actor: Actor, prompt_revid: uuid.UUID, tag_id: uuid.UUID) -> int:
+    """Queue the prompt for every document of the tag that has no result of it. Safe to repeat. Returns: how many.
+
+    Documents that are being read get it when they are read, as every prompt of their tags. Raises: PromptNotFound.
+    """
+    prompt = prompt_to_run(actor=actor, prompt_revid=prompt_revid.hex)
+    if prompt.revision is None:
+        return 0
+    waiting = list(_to_do(actor, prompt.revision, tag_id).order_by("created_at").values_list("pk", flat=True))
+    queued = 0
+    for document_id in waiting:
+        with transaction.atomic():
+            read = lock_latest_read(document_id)
+            if read is not None and read.phase == Run.Phase.COMPLETE:
+                queued += len(queue_extractions(actor=actor, read=read, prompts=[prompt]))
+    return queued
+
+
+def _to_do(actor: Actor, prompt: PromptRevision, tag_id: uuid.UUID) -> QuerySet[Document]:
+    """Documents of the tag that can be read and have no result of the prompt, in any version."""
+    results = Extraction.objects.filter(CURRENT, document=OuterRef("pk"), prompt_revision__prompt_id=prompt.prompt_id)
+    rows = owned(Document, actor).filter(tags=tag_id).exclude(state__in=_UNREAD)
+    return rows.filter(~Exists(results))

@@ -7,16 +7,20 @@ rows that are skipped.
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote
 
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import Case, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
+from django.db.models import Case, Count, F, OrderBy, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Upper
 
-from core.conditions import Field, has_trigram, storable
+from core.conditions import Field, contains, has_trigram, storable
 from core.listing import Fields, containing, filtered, ordered, sought
 from documents.errors import InvalidQuery
-from documents.models import Document
+from documents.models import Document, name_pieces
+from organizations.actor import Actor
+from organizations.gate import owned
 from tags_app.models import Tag
 
 _TAG_LINKS = Document.tags.through
@@ -33,10 +37,35 @@ FIELDS: Fields = {
     "tag_ids": Field("document", "links", through=_TAG_LINKS, target="tag", ids="tag_ids", order=Subquery(_FIRST_TAG)),
 }
 _NEWEST_FIRST = ("-created_at", "-id")
-_SAME_FOR_ALL = "deleted_at"
 _TIE = ("created_at", "id")
 _MAX_PAIRS = 20
 _MAX_SEARCH = 10_000
+_SAMPLE = 1000
+_RARE = 100
+_COUNTED = """WITH found AS MATERIALIZED ({found}) SELECT (SELECT count(*) FROM found), ARRAY(
+  SELECT found_id FROM found WHERE (SELECT count(*) FROM found) < %s ORDER BY {order} OFFSET %s LIMIT %s
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which part of a list is wanted, of what order: the rows from place `first` up to `last`.
+
+    A search without a sort lists names that equal it first, then those that begin with it, then the others.
+    """
+
+    first: int
+    last: int
+    name_search: str | None
+    sort: str | None
+
+    @property
+    def ranks(self) -> tuple[Q, Q] | None:
+        """Names that equal the search, and that begin with it, when these come first."""
+        if self.sort or not self.name_search:
+            return None
+        return Q(name__iexact=self.name_search), Q(name__istartswith=self.name_search)
 
 
 def with_tags(rows: QuerySet[Document], tags: Sequence[Tag]) -> QuerySet[Document]:
@@ -71,40 +100,68 @@ def found(rows: QuerySet[Document], *, name_search: str | None, filters: str | N
 
 
 def narrowed(
-    rows: QuerySet[Document], *, organization_id: uuid.UUID, name_search: str | None, filters: str | None
+    rows: QuerySet[Document], *, actor: Actor, name_search: str | None, filters: str | None
 ) -> QuerySet[Document]:
-    """The same rows: found by the pieces of their names too, when a text that these contain has no trigram.
+    """The same rows: found by pieces of their names, when a text without a trigram is rare among the newest names.
 
-    For a query that wants all of the rows. One that goes along an order until it has a page is quicker without.
+    Where it is frequent, rows are found sooner by looking at one after the other.
     """
     texts = [*sought(filters=filters, name="document_name"), *([name_search] if name_search else [])]
-    for text in texts:
-        if not has_trigram(text):
-            pieces = Func(Value(organization_id), Upper(Value(text)), Value(True), function="docrouter_pieces")
-            pieces.output_field = ArrayField(IntegerField())
-            rows = rows.filter(letters__pieces__contains=pieces)
+    short = [text for text in texts if not has_trigram(text)]
+    if not short:
+        return rows
+    newest = owned(Document, actor).order_by(*_NEWEST_FIRST)[:_SAMPLE]
+    seen = newest.aggregate(**{f"text{n}": Count("pk", filter=contains("name", text)) for n, text in enumerate(short)})
+    rows = rows.alias(pieces=name_pieces(F("organization"), "name", sought=False))
+    for n, text in enumerate(short):
+        if seen[f"text{n}"] <= _RARE:
+            rows = rows.filter(pieces__contains=name_pieces(Value(actor.organization_id), Value(text), sought=True))
     return rows
 
 
-def page_of_ids(
-    rows: QuerySet[Document], *, few: bool, name_search: str | None, sort: str | None, first: int, last: int
-) -> list[uuid.UUID]:
-    """The ids from place `first` up to `last`, in order. `few` rows are found first and sorted then.
+def counted(rows: QuerySet[Document], place: Place, *, limit: int) -> tuple[int, list[uuid.UUID]]:
+    """How many rows there are, up to `limit`. With fewer, the ids at this place too.
 
-    Many are found along the index of the order. With few of them that would be a bet on where in the order they stand:
-    the key that no index offers keeps PostgreSQL from it.
-    A search without a sort lists names that equal it first, then those that begin with it, then the others. Of many,
-    the three are asked for one after the other: PostgreSQL does not begin with one whose rows are not needed any more.
+    Few rows are found first and sorted then. To go along the index of an order until a page is full would be a bet on
+    where in the order they stand, which is lost by names that are both sought and sorted, and by what is long ago.
     Raises: ListQueryInvalid.
     """
-    if sort or not name_search:
-        rows = ordered(rows, sort=sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST)
-        rows = rows.order_by(_SAME_FOR_ALL, *rows.query.order_by) if few else rows
+    keys = _keys(rows, place)
+    columns = {f"key{n}": key.expression for n, key in enumerate(keys)}
+    found = rows.order_by().annotate(found_id=F("pk"), **columns).values_list("found_id", *columns)[:limit]
+    order = ", ".join(f"key{n} {'DESC' if key.descending else 'ASC'}" for n, key in enumerate(keys))
+    try:
+        sql, params = found.query.sql_with_params()
+    except EmptyResultSet:
+        return 0, []
+    with connections[rows.db].cursor() as cursor:
+        cursor.execute(_COUNTED.format(found=sql, order=order), [*params, limit, place.first, place.last - place.first])
+        number, ids = cursor.fetchone()
+    return number, ids
+
+
+def _keys(rows: QuerySet[Document], place: Place) -> list[OrderBy]:
+    keys: list[OrderBy] = []
+    for key in ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST).query.order_by:
+        keys.append(OrderBy(F(key.lstrip("-")), descending=key[0] == "-") if isinstance(key, str) else key)
+    if place.ranks is None:
+        return keys
+    equal, begins = place.ranks
+    return [OrderBy(Case(When(equal, then=0), When(begins, then=1), default=2)), *keys]
+
+
+def page_of_ids(rows: QuerySet[Document], place: Place) -> list[uuid.UUID]:
+    """The ids at this place of many rows, found along the index of the order.
+
+    The ranks of a search are asked for one after the other: PostgreSQL does not begin with one whose rows are not
+    needed any more.
+    Raises: ListQueryInvalid.
+    """
+    first, last = place.first, place.last
+    if place.ranks is None:
+        rows = ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST)
         return list(rows.values_list("pk", flat=True)[first:last])
-    equal, begins = Q(name__iexact=name_search), Q(name__istartswith=name_search)
-    if few:
-        rank = Case(When(equal, then=0), When(begins, then=1), default=2)
-        return list(rows.order_by(rank, *_NEWEST_FIRST).values_list("pk", flat=True)[first:last])
+    equal, begins = place.ranks
     ranks = [
         rows.filter(rank).order_by(*_NEWEST_FIRST).values_list("pk", flat=True)[:last]
         for rank in (equal, begins & ~equal, ~begins)

@@ -1,5 +1,6 @@
 """Reading documents: the only gate to their rows, pages and pictures for doors."""
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from core.listing import bounds
 from documents.errors import DocumentNotFound, PageNotFound, RunNotFound, TextNotReady
 from documents.events import show_event
 from documents.ingest.wire import columns_as_words
-from documents.listing import found, narrowed, page_of_ids, with_metadata, with_tags
+from documents.listing import Place, counted, found, narrowed, page_of_ids, with_metadata, with_tags
 from documents.models import Document, DocumentTally, DocumentVersion, Event, EventHead, Page, Run
 from documents.page_images import PageImage, cached_image
 from llm.content import DocumentContent, PageContent, PageSource
@@ -65,22 +66,23 @@ def list_documents(
     everything = owned(Document, actor)
     rows = with_tags(everything, get_tags(actor=actor, tag_ids=tag_ids) if tag_ids else [])
     rows = found(with_metadata(rows, metadata_search), name_search=name_search, filters=filters)
-    counted, few = None, False
-    by_letters = rows
-    if rows is not everything:
-        by_letters = narrowed(rows, organization_id=actor.organization_id, name_search=name_search, filters=filters)
-        counted = by_letters.order_by()[:COUNT_LIMIT].count()
-        few = counted < COUNT_LIMIT
-    ids = page_of_ids(
-        by_letters if few else rows, few=few, name_search=name_search, sort=sort, first=skip, last=skip + limit + 1
-    )
-    page = Document.objects.filter(pk__in=ids[:limit]).select_related("current_version").prefetch_related("tags")
-    kept = {document.pk: document for document in page}
-    documents = [kept[pk] for pk in ids[:limit] if pk in kept]
-    if counted is None:
-        return DocumentList(documents, tally(actor=actor), skip)
+    place = Place(skip, skip + limit + 1, name_search, sort)
+    if rows is everything:
+        return DocumentList(_documents(page_of_ids(rows, place)[:limit]), tally(actor=actor), skip)
+    narrow = narrowed(rows, actor=actor, name_search=name_search, filters=filters)
+    number, ids = counted(narrow, place, limit=COUNT_LIMIT)
+    few = number < COUNT_LIMIT
+    if not few:
+        ids = page_of_ids(rows, place)
     reached = skip + len(ids) if ids else 0
-    return DocumentList(documents, max(counted, reached), skip, few or 0 < len(ids) <= limit)
+    return DocumentList(_documents(ids[:limit]), max(number, reached), skip, few or 0 < len(ids) <= limit)
+
+
+def _documents(ids: Sequence[uuid.UUID]) -> list[Document]:
+    """In the order of their ids, with what lists show of them."""
+    page = Document.objects.filter(pk__in=ids).select_related("current_version").prefetch_related("tags")
+    kept = {document.pk: document for document in page}
+    return [kept[pk] for pk in ids if pk in kept]
 
 
 def tally(*, actor: Actor) -> int:

@@ -1,8 +1,6 @@
 """Documents know the ids of their tags, and the pieces of their names: for searches that combine or are short."""
 
-import django.contrib.postgres.fields
-import django.contrib.postgres.indexes
-import django.db.models.deletion
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import migrations, models
 from django.db.models.functions import Upper
@@ -41,7 +39,9 @@ DROP FUNCTION docrouter_tagged();
 DROP FUNCTION docrouter_own_tags();
 """
 
-# A text that is sought asks for its pairs; for its single letter when it has no pair.
+# Every letter of a name, and every two that stand together: trigrams find nothing shorter. They are numbers, salted
+# with the organization, so that a search reads nothing of the neighbours'. A text that is sought asks for its pairs;
+# for its single letter when it has no pair.
 PIECES = """
 CREATE FUNCTION docrouter_pieces(whose uuid, letters text, sought boolean) RETURNS integer[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
@@ -63,44 +63,8 @@ BEGIN
   END LOOP;
   RETURN pieces;
 END $$;
-
-CREATE FUNCTION docrouter_letters() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'DELETE' THEN
-    DELETE FROM documents_documentletters WHERE document_id IN (SELECT id FROM touched);
-  ELSE
-    INSERT INTO documents_documentletters (document_id, pieces)
-    SELECT id, docrouter_pieces(organization_id, upper(name::text), false) FROM touched
-    ON CONFLICT (document_id) DO UPDATE SET pieces = excluded.pieces;
-  END IF;
-  RETURN NULL;
-END $$;
-
-CREATE FUNCTION docrouter_renamed() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE documents_documentletters SET pieces = docrouter_pieces(NEW.organization_id, upper(NEW.name::text), false)
-  WHERE document_id = NEW.id;
-  RETURN NULL;
-END $$;
-
-CREATE TRIGGER letters_insert AFTER INSERT ON documents_document REFERENCING NEW TABLE AS touched
-FOR EACH STATEMENT EXECUTE FUNCTION docrouter_letters();
-CREATE TRIGGER letters_delete AFTER DELETE ON documents_document REFERENCING OLD TABLE AS touched
-FOR EACH STATEMENT EXECUTE FUNCTION docrouter_letters();
-CREATE TRIGGER letters_rename AFTER UPDATE OF name ON documents_document FOR EACH ROW
-WHEN (OLD.name IS DISTINCT FROM NEW.name) EXECUTE FUNCTION docrouter_renamed();
-
-INSERT INTO documents_documentletters (document_id, pieces)
-SELECT id, docrouter_pieces(organization_id, upper(name::text), false) FROM documents_document;
 """
-NO_PIECES = """
-DROP TRIGGER letters_insert ON documents_document;
-DROP TRIGGER letters_delete ON documents_document;
-DROP TRIGGER letters_rename ON documents_document;
-DROP FUNCTION docrouter_renamed();
-DROP FUNCTION docrouter_letters();
-DROP FUNCTION docrouter_pieces(uuid, text, boolean);
-"""
+NO_PIECES = "DROP FUNCTION docrouter_pieces(uuid, text, boolean);"
 
 
 class Migration(migrations.Migration):
@@ -110,45 +74,26 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="document",
             name="tag_ids",
-            field=django.contrib.postgres.fields.ArrayField(
-                base_field=models.UUIDField(), db_default=[], default=list, editable=False, size=None
-            ),
+            field=ArrayField(base_field=models.UUIDField(), db_default=[], default=list, editable=False, size=None),
         ),
         migrations.RunSQL(TAGS, NO_TAGS),
+        migrations.RunSQL(PIECES, NO_PIECES),
         migrations.RemoveIndex(model_name="document", name="document_by_letters"),
         migrations.AddIndex(
             model_name="document",
             index=GinIndex(
                 OpClass("tag_ids", "array_ops"),
                 OpClass(Upper("name"), "gin_trgm_ops"),
+                models.Func(
+                    models.F("organization"),
+                    Upper("name"),
+                    models.Value(False),
+                    function="docrouter_pieces",
+                    output_field=ArrayField(base_field=models.IntegerField(), size=None),
+                ),
                 condition=models.Q(("deleted_at__isnull", True)),
                 gin_pending_list_limit=256,
                 name="document_by_tags_and_letters",
             ),
         ),
-        migrations.CreateModel(
-            name="DocumentLetters",
-            fields=[
-                (
-                    "document",
-                    models.OneToOneField(
-                        db_constraint=False,
-                        on_delete=django.db.models.deletion.DO_NOTHING,
-                        primary_key=True,
-                        related_name="letters",
-                        serialize=False,
-                        to="documents.document",
-                    ),
-                ),
-                ("pieces", django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
-            ],
-            options={
-                "indexes": [
-                    django.contrib.postgres.indexes.GinIndex(
-                        fields=["pieces"], gin_pending_list_limit=256, name="letters_by_piece"
-                    )
-                ],
-            },
-        ),
-        migrations.RunSQL(PIECES, NO_PIECES),
     ]

@@ -1,9 +1,8 @@
 """Documents: versions of their bytes, pages, runs, events, extractions, proposals, what is shared."""
 
 from documents.models.auto_create import AutoCreate
-from documents.models.documents import Document, DocumentTally, DocumentVersion, Page
+from documents.models.documents import Document, DocumentTally, DocumentVersion, Page, name_pieces
 from documents.models.extractions import Extraction, ExtractionEdit
-from documents.models.letters import DocumentLetters
 from documents.models.runs import Admission, Event, EventHead, Run
 from documents.models.sharing import Publication, ShareLink
 
@@ -11,7 +10,6 @@ __all__ = [
     "Admission",
     "AutoCreate",
     "Document",
-    "DocumentLetters",
     "DocumentTally",
     "DocumentVersion",
     "Event",
@@ -22,4 +20,5 @@ __all__ = [
     "Publication",
     "Run",
     "ShareLink",
+    "name_pieces",
 ]

@@ -10,6 +10,15 @@ from core.models import TenantModel, TrashableModel
 _LIVE = models.Q(deleted_at__isnull=True)
 
 
+def name_pieces(organization: models.F | models.Value, text: str | models.Value, *, sought: bool) -> models.Func:
+    """The letters of a name and its pairs of letters; of a text that is sought within names: what these must have."""
+    return models.Func(
+        *(organization, Upper(text), models.Value(sought)),
+        function="docrouter_pieces",
+        output_field=ArrayField(models.IntegerField()),
+    )
+
+
 class Document(TrashableModel):
     """One uploaded file. Its id never changes; new bytes make a new version.
 
@@ -53,12 +62,14 @@ class Document(TrashableModel):
                 condition=_LIVE,
                 name="document_by_uploader",
             ),
-            # And for each search: what a name begins with, tags and what a name contains, pairs of the metadata.
+            # And for each search: what a name begins with; tags and what a name contains; pairs of the metadata.
             models.Index(
                 *("organization", OpClass(Upper("name"), "text_pattern_ops")), condition=_LIVE, name="document_by_start"
             ),
             GinIndex(
-                *(OpClass("tag_ids", "array_ops"), OpClass(Upper("name"), "gin_trgm_ops")),
+                OpClass("tag_ids", "array_ops"),
+                OpClass(Upper("name"), "gin_trgm_ops"),
+                name_pieces(models.F("organization"), "name", sought=False),
                 condition=_LIVE,
                 name="document_by_tags_and_letters",
                 gin_pending_list_limit=256,

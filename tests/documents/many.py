@@ -8,6 +8,7 @@ from organizations.models import Organization
 from tags_app.models import Tag
 
 TAGS = 30
+_BATCH = 1000  # documents get their tags soon after they came, not after all the others
 RARE = "Zugspitze"
 """A word that is in the names of 20 documents, however many there are."""
 
@@ -18,7 +19,7 @@ SELECT n, moment, md5(n || %(seed)s) AS chance,
    || '8' || substr(md5(n || %(seed)s), 4, 15))::uuid AS document_id,
   md5('version' || n || %(seed)s)::uuid AS version_id
 FROM (SELECT n, timestamptz '2026-01-01' + n * interval '90 seconds' AS moment
-      FROM generate_series(1, %(count)s) AS n) AS moments
+      FROM generate_series(%(first)s, %(last)s) AS n) AS moments
 """
 _DOCUMENTS = """
 INSERT INTO documents_document (id, created_at, updated_at, deleted_at, organization_id, name, uploaded_by_name,
@@ -61,16 +62,17 @@ def fill(organization: Organization, count: int) -> list[Tag]:
     tags = Tag.objects.bulk_create(Tag(organization=organization, name=f"tag {n:02}") for n in range(TAGS))
     values = {
         "seed": uuid.uuid4().hex,
-        "count": count,
         "organization": organization.pk,
         "rare": RARE,
         "period": max(count // 20, 1),
         "tags": [tag.pk for tag in tags],
     }
     with connection.cursor() as cursor:
-        for statement in (_IDS, _DOCUMENTS, _VERSIONS, _TAGGED):
-            cursor.execute(statement, values)
-        cursor.execute("DROP TABLE many")
+        for before in range(0, count, _BATCH):
+            part = {"first": before + 1, "last": min(before + _BATCH, count)}
+            for statement in (_IDS, _DOCUMENTS, _VERSIONS, _TAGGED):
+                cursor.execute(statement, values | part)
+            cursor.execute("DROP TABLE many")
     return tags
 
 

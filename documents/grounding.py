@@ -69,6 +69,7 @@ def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
             leaf.settled = leaf.hits[0]
     _settle_rows(leaves)
     _settle_objects(leaves)
+    _settle_families(leaves)
     return {leaf.path: _grounding(index, leaf) for leaf in leaves}
 
 
@@ -144,16 +145,35 @@ def _settle_objects(leaves: list[_Leaf]) -> None:
     """Values of one nested object stand together (an address): those that are clear pull the others to them."""
     for leaf in leaves:
         parent = leaf.path.rpartition(".")[0]
-        if leaf.settled is not None or not leaf.hits or not parent:
-            continue
-        anchors = [one.settled for one in leaves if one.settled and one.path.rpartition(".")[0] == parent]
-        near = sorted(
-            (min(hit.distance(anchor) for anchor in anchors if anchor.page == hit.page), position)
-            for position, hit in enumerate(leaf.hits)
-            if any(anchor.page == hit.page for anchor in anchors)
-        )
-        if near and (len(near) == 1 or near[0][0] < near[1][0] / 2):
-            leaf.settled = leaf.hits[near[0][1]]
+        if leaf.settled is None and leaf.hits and parent:
+            _pull(leaf, [one.settled for one in leaves if one.settled and one.path.rpartition(".")[0] == parent])
+
+
+def _settle_families(leaves: list[_Leaf]) -> None:
+    """Two names with one value (a company that sells to itself) stand each with its family: buyer_name beside
+    buyer_address."""
+    for leaf in leaves:
+        family = _family(leaf)
+        rivals = [one for one in leaves if one.value == leaf.value and _family(one) not in ("", family)]
+        if leaf.settled is None and leaf.hits and family and rivals and isinstance(leaf.value, str):
+            _pull(leaf, [one.settled for one in leaves if one.settled and _family(one) == family and "." in one.path])
+
+
+def _family(leaf: _Leaf) -> str:
+    """The first word of a name of several: "buyer" of buyer_name and of buyer_address.city."""
+    words = words_of_name(leaf.path.partition(".")[0])
+    return words[0] if len(words) > 1 and not leaf.row else ""
+
+
+def _pull(leaf: _Leaf, anchors: list[Hit]) -> None:
+    """Take the place that is clearly nearer to the anchors than any other."""
+    near = sorted(
+        (min(hit.distance(anchor) for anchor in anchors if anchor.page == hit.page), position)
+        for position, hit in enumerate(leaf.hits)
+        if any(anchor.page == hit.page for anchor in anchors)
+    )
+    if near and (len(near) == 1 or near[0][0] < near[1][0] / 2):
+        leaf.settled = leaf.hits[near[0][1]]
 
 
 def _nearest_in_row(hits: list[Hit], anchors: list[Hit], taken: set[tuple[int, tuple[int, ...]]]) -> Hit | None:

@@ -193,3 +193,16 @@ def test_numbers_of_neighbouring_columns_are_not_read_as_one(row: str) -> None:
 
 def test_a_postcode_that_is_set_close_to_its_city_is_found_and_so_is_the_city() -> None:
     assert place("88802", "88802Northtown").state == place("Northtown", "88802Northtown").state == "found"
+
+
+def test_one_name_of_two_parties_stands_beside_the_address_of_each() -> None:
+    lines = ("Dijkstra VOF", "Dorpsstraat 15", "2539 Leiden", "", "", "", "Dijkstra VOF", "Havenkade 186", "5005 Breda")
+    data = {
+        "seller_name": "Dijkstra VOF",
+        "seller_address": {"street": "Dorpsstraat 15", "city": "Leiden"},
+        "buyer_name": "Dijkstra VOF",
+        "buyer_address": {"street": "Havenkade 186", "city": "Breda"},
+    }
+    found = ground(data=data, pages=[page(*lines)])
+    rows = {name: found[name].boxes[0][1] for name in ("seller_name", "buyer_name")}
+    assert rows == {"seller_name": 0, "buyer_name": pytest.approx(6 / 50)}

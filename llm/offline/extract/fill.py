@@ -1,9 +1,11 @@
 """The whole extraction: targets, candidates, assignment over the document, the filled schema."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from llm.offline.extract.arithmetic import Option, settled_totals
 from llm.offline.extract.candidates import THRESHOLD, Candidate, candidates_for
 from llm.offline.extract.casting import cast
 from llm.offline.extract.parties import find_parties
@@ -68,7 +70,27 @@ def assign(targets: list[Target], reading: Reading) -> list[Assigned]:
         done[target.path] = Assigned(target, candidate, value)
         for index in candidate.value.tokens:
             spent.setdefault(index, target)
+    _settle(targets, pool, done, reading)
     return [done[target.path] for target in targets if target.path in done]
+
+
+def _settle(
+    targets: Sequence[Target],
+    pool: Sequence[tuple[float, int, Target, Candidate, Any]],
+    done: dict[Path, Assigned],
+    reading: Reading,
+) -> None:
+    """Take other printed numbers where sums say so."""
+    options: dict[Path, list[Option]] = {}
+    for score, _, target, candidate, _value in pool:
+        if isinstance(candidate.value.value, Decimal):
+            chosen = target.path in done and done[target.path].candidate is candidate
+            options.setdefault(target.path, []).append(Option(candidate.value, score, chosen))
+    by_path = {target.path: target for target in targets}
+    for path, value in settled_totals(targets, options, reading).items():
+        fitting = cast(value, by_path[path])
+        if fitting is not None:
+            done[path] = Assigned(by_path[path], Candidate(value, THRESHOLD), fitting)
 
 
 def _may_share(a: Target, b: Target) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from llm.offline.extract.arithmetic import complete_row
 from llm.offline.extract.casting import cast
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import Node, empty_value, items_of, properties_of, resolve, type_of
@@ -107,6 +108,8 @@ def _row(
         if cleaned is not None and cleaned != "":
             filled[target.path[-1]] = cleaned
             count += 1
+    if count:
+        complete_row(filled, row, targets, reading)
     return filled, count
 
 

@@ -271,3 +271,42 @@ def test_an_address_under_its_own_large_name_is_the_seller_s() -> None:
     paper.put(56, 150, "Statement of account", size=14).put(56, 175, "Date: 2024-10-01")
     found = extract(document(paper), {"seller_name": TEXT, "buyer_name": TEXT})
     assert found == {"seller_name": "Ashdown Engineering LLP", "buyer_name": ""}
+
+
+def bill(*rows: tuple[str, str]) -> DocumentContent:
+    """Labels and amounts, one pair a line."""
+    paper = Paper().put(40, 40, "Northwind Supplies Ltd", size=12)
+    for place, (label, amount) in enumerate(rows):
+        paper.row(300 + 14 * place, (300, label), (450, amount))
+    return document(paper)
+
+
+TOTALS = dict.fromkeys(("net_total", "tax_total", "gross_total", "prepaid", "due_payable"), NUMBER)
+
+
+def test_a_number_without_a_label_is_the_total_that_a_sum_lacks() -> None:
+    paid = bill(("Total", "120.00"), ("Wire of 3 May", "20.00"), ("Amount due", "100.00"))
+    assert extract(paid, TOTALS) | {"net_total": 0, "tax_total": 0} == {
+        "net_total": 0, "tax_total": 0, "gross_total": 120, "prepaid": 20, "due_payable": 100
+    }  # fmt: skip
+
+
+def test_a_sum_that_is_not_printed_is_not_worked_out() -> None:
+    assert extract(bill(("Net total", "100.00"), ("VAT", "19.00")), TOTALS)["gross_total"] == 0
+
+
+def test_of_several_numbers_those_are_the_totals_that_add_up() -> None:
+    several = bill(("VAT 19 %", "16.00"), ("VAT 7 %", "3.00"), ("VAT", "19.00"), ("Net", "100.00"), ("Total", "119.00"))
+    found = extract(several, TOTALS)
+    assert (found["net_total"], found["tax_total"], found["gross_total"]) == (100, 19, 119)
+
+
+def test_the_amount_of_a_line_that_slipped_out_of_its_column_is_its_quantity_times_its_price() -> None:
+    paper = Paper().row(250, (40, "Description"), (280, "Quantity"), (360, "Unit price"), (470, "Amount"))
+    paper.row(268, (40, "Brake cable"), (290, "4"), (365, "12.50"), (475, "50.00"))
+    paper.row(284, (40, "Saddle"), (290, "2"), (365, "1,099.00"), (475, "2,198.00"))
+    columns = {"description": TEXT, "quantity": NUMBER, "unit_price": NUMBER, "amount": NUMBER}
+    rows = {"type": "array", "items": strict(columns)["json_schema"]["schema"]}
+    assert [row["amount"] for row in extract(document(paper), {"lines": rows})["lines"]] == [50, 2198]
+    paper.row(300, (40, "Bell 3.00 at 5.00 makes 15.00"), (290, "3"), (365, "5.00"))
+    assert [row["amount"] for row in extract(document(paper), {"lines": rows})["lines"]] == [50, 2198, 15]

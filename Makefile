@@ -2,13 +2,14 @@
 PYTHON ?= python3
 RUN = .venv/bin/python
 
-.PHONY: help run demo test test-slow fuzz openapi check fix bench bench-startup screenshots install install-dev
+.PHONY: help run demo test test-slow fuzz chaos openapi check fix bench bench-startup screenshots install install-dev
 
 help:
 	@echo "make run         install, start everything, print the address (Ctrl-C stops it)"
 	@echo "make demo        the main job in the terminal: make demo FILE=invoice.pdf"
 	@echo "make test        every check and the fast tests; make test-slow: kills, crashes, long corpora"
 	@echo "make fuzz        5,000 made-up requests; make openapi: write docs/openapi.yaml anew"
+	@echo "make chaos       50 kill -9 of random processes under steady uploads, with figures (KILLS=50)"
 	@echo "make check       only the checks; make fix: format and mend what can be mended"
 	@echo "make bench       speed beside the bare libraries; make bench-startup: installing and starting"
 
@@ -26,6 +27,9 @@ test-slow: install-dev
 
 fuzz: install-dev
 	@exec $(RUN) -m tests.run fuzz
+
+chaos: install-dev
+	@exec $(RUN) -m tests.chaos
 
 openapi: install
 	@exec $(RUN) manage.py spectacular --file docs/openapi.yaml --validate --fail-on-warn

@@ -1,0 +1,1 @@
+"""Real processes, killed at every moment: what must be true afterwards."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -207,8 +206,12 @@ def _queue(organization_id: UUID, webhook_ids: Sequence[UUID], event: str, data:
 
 
 def _deliver_on_commit(webhook_id: UUID) -> None:
-    """Robust: when the broker is away, the clock finds the row."""
-    transaction.on_commit(partial(tasks.deliver.delay, show_id(webhook_id)), robust=True)
+    """When the broker is away, the clock finds the row."""
+
+    def enqueue() -> None:
+        tasks.deliver.delay(show_id(webhook_id))
+
+    transaction.on_commit(enqueue, robust=True)
 
 
 def _set_plain(webhook: Webhook, changes: WebhookChanges) -> None:

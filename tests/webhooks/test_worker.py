@@ -1,0 +1,46 @@
+"""On a real Celery worker, from an upload to the receiver: first at the commit, and by the clock what was left behind."""
+
+import json
+import time
+
+import pytest
+from django.db import transaction
+
+from documents.services import UploadedFile, upload_documents
+from tests.conftest import Person, make_person
+from tests.documents.conftest import StartWorker, start_worker
+from tests.webhooks.making import make_webhook, tell
+from tests.webhooks.receiver import Receiver
+from webhooks import services, tasks
+
+__all__ = ["start_worker"]
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def alice(transactional_db: None) -> Person:
+    return make_person("alice@example.com")
+
+
+def wait_for(receiver: Receiver, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while len(receiver.received) < count and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(receiver.received) == count
+
+
+def test_a_worker_sends_what_happens_and_what_was_left_behind(
+    alice: Person, receiver: Receiver, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_webhook(alice, receiver.url, events=["document.uploaded"])
+    start_worker("default", WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8")
+    upload_documents(actor=alice.actor, files=[UploadedFile(name="note.txt", data=b"A note")])
+    wait_for(receiver, 1)
+    told = json.loads(receiver.received[0].body)
+    assert (told["event_type"], told["document"]["document_name"]) == ("document.uploaded", "note.txt")
+    monkeypatch.setattr(services.tasks.deliver, "delay", lambda _: None)  # as if the broker had lost it
+    with transaction.atomic():
+        tell(alice)
+    tasks.deliver_all.delay()
+    wait_for(receiver, 2)

@@ -115,15 +115,6 @@ def try_again(*, actor: Actor, document_id: object) -> AutoCreate:
     return request(actor=actor, document=document)
 
 
-def newest_attempt(*, actor: Actor, document_id: object) -> AutoCreate | None:
-    """The attempt that stands, None where nobody asked for one. Raises: DocumentNotFound."""
-    document = get_document(actor=actor, document_id=document_id)
-    rows = AutoCreate.objects.filter(document=document).select_related(
-        "schema_revision__schema", "prompt_revision__prompt", "extraction"
-    )
-    return rows.order_by("-created_at", "-id").first()
-
-
 def lock_newest(*, actor: Actor, document_id: object) -> AutoCreate:
     """The attempt that stands, locked until the transaction ends. Raises: DocumentNotFound, NothingProposed."""
     document = get_document(actor=actor, document_id=document_id)

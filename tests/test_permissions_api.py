@@ -100,6 +100,11 @@ WAYS: dict[str, dict[str, Way]] = {
     "invitation": {"get": Way(UNKNOWN)},
     "invitation_accept": {"post": Way(UNKNOWN, {"name": "Ann", "password": "a long enough secret"}, public=True)},
     "tags": {"get": Way(MEMBERS), "post": Way(MEMBERS, TAG)},
+    "auto_create": {"get": Way(MEMBERS)},
+    "auto_create_tag": {"get": Way(members(409), query={"tag_id": "{tag_id}"})},
+    "auto_create_accept": {"post": Way(members(409))},
+    "auto_create_reject": {"post": Way(members(409))},
+    "auto_create_retry": {"post": Way(members(409))},
     "chat": {"post": Way(MEMBERS, {"messages": [{"role": "user", "content": "What can you do?"}]})},
     "chat_approve": {"post": Way(DECIDERS, {"turn_id": "{turn_id}", "approvals": []})},
     "chat_cancel": {"post": Way(DECIDERS, {"turn_id": "{turn_id}"})},
@@ -180,7 +185,7 @@ WAYS |= {
     "v1_runs": {"get": Way(MEMBERS), "post": Way(members(202))},
     "v1_run": {"get": Way(MEMBERS)},
     "v1_run_cancel": {"post": Way(members(409))},  # it has ended
-    "v1_alias_upload": {"post": Way(members(202))},
+    "v1_alias_upload": {"post": Way(members(422))},  # no file came with it
     "v1_alias_status": {"get": Way(MEMBERS)},
     "v1_alias_reparse": {"post": Way(members(202))},
 }

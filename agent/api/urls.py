@@ -2,11 +2,17 @@
 
 from django.urls import path
 
-from agent.api import threads, views
+from agent.api import auto_create, threads, views
 
 _CHAT = "documents/<str:document_id>/chat"
+_AUTO = "documents/<str:document_id>/auto_create"
 
 urlpatterns = [
+    path(_AUTO, auto_create.AutoCreateView.as_view(), name="auto_create"),
+    path(f"{_AUTO}/tag", auto_create.TagPreviewView.as_view(), name="auto_create_tag"),
+    path(f"{_AUTO}/accept", auto_create.AcceptView.as_view(), name="auto_create_accept"),
+    path(f"{_AUTO}/reject", auto_create.RejectView.as_view(), name="auto_create_reject"),
+    path(f"{_AUTO}/retry", auto_create.RetryView.as_view(), name="auto_create_retry"),
     path(_CHAT, views.ChatView.as_view(), name="chat"),
     path(f"{_CHAT}/approve", views.ApproveView.as_view(), name="chat_approve"),
     path(f"{_CHAT}/cancel", views.CancelView.as_view(), name="chat_cancel"),

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Literal
+from uuid import UUID
 
 from pydantic import Field
 
@@ -9,8 +10,13 @@ from core.api.bodies import Answer, Body, Paging
 from core.ids import show_id
 from documents.api.result_bodies import BulkFilters
 from documents.models import Document
+from documents.proposals import AutoCreateFacts
 from documents.serving import PDF
 from documents.tagging import tag_ids_of_document
+
+AutoCreateWish = Annotated[
+    bool | None, Field(description="The agent sets it up by itself; as the organization's setting says without")
+]
 
 # --- Requests -------------------------------------------------------------------------------------------------------
 
@@ -28,7 +34,7 @@ class DocumentsUpload(Body):
     """Files to become documents: all of them or none."""
 
     documents: list[DocumentUpload]
-    auto_create: bool = False
+    auto_create: AutoCreateWish = None
 
 
 class DocumentForm(Body):
@@ -37,7 +43,7 @@ class DocumentForm(Body):
     name: str | None = None
     tag_ids: str | None = None
     metadata: str | None = None
-    auto_create: bool = False
+    auto_create: AutoCreateWish = None
 
 
 class DocumentUpdate(Body):
@@ -125,6 +131,47 @@ class OneDocumentUploaded(Answer):
     document: DocumentUploaded
 
 
+class AutoCreateProblem(Answer):
+    """Why an attempt to set up the document failed, and whether trying again may help."""
+
+    code: str
+    message: str
+    retryable: bool
+
+
+class AutoCreateState(Answer):
+    """How it stands with what the agent sets up by itself.
+
+    `status`: none, pending, running, proposed, accepted, rejected or failed. `thread_id`: the log of what it did.
+    """
+
+    status: str
+    schema_revid: str | None
+    prompt_revid: str | None
+    done_at: datetime | None
+    thread_id: str | None
+    error: AutoCreateProblem | None
+    decided_by: str | None
+    decided_at: datetime | None
+
+    @classmethod
+    def of(cls, facts: AutoCreateFacts) -> "AutoCreateState":
+        def shown(key: UUID | None) -> str | None:
+            return show_id(key) if key else None
+
+        error = AutoCreateProblem(code=facts.error_code, message=facts.error_message, retryable=facts.retryable)
+        return cls(
+            status=facts.status,
+            schema_revid=shown(facts.schema_revid),
+            prompt_revid=shown(facts.prompt_revid),
+            done_at=facts.done_at,
+            thread_id=shown(facts.thread_id),
+            error=error if facts.error_code else None,
+            decided_by=facts.decided_by or None,
+            decided_at=facts.decided_at,
+        )
+
+
 class DocumentMetadata(Answer):
     """A document without its bytes. `pdf_id` is the id itself when the upload is a PDF."""
 
@@ -137,9 +184,10 @@ class DocumentMetadata(Answer):
     tag_ids: list[str]
     type: str | None
     metadata: dict[str, str]
+    auto_create: AutoCreateState
 
     @classmethod
-    def of(cls, document: Document, *, type: str | None = None) -> "DocumentMetadata":
+    def of(cls, document: Document, facts: AutoCreateFacts, *, type: str | None = None) -> "DocumentMetadata":
         """The row as an answer; its tags and its version are best fetched already."""
         version = document.current_version
         pdf = document if version is None or version.mime_type == PDF else version
@@ -153,6 +201,7 @@ class DocumentMetadata(Answer):
             tag_ids=tag_ids_of_document(document=document),
             type=type,
             metadata=document.metadata,
+            auto_create=AutoCreateState.of(facts),
         )
 
 

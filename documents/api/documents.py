@@ -10,7 +10,6 @@ from rest_framework.request import Request
 
 from core.api.bodies import Message
 from core.api.operations import operation
-from core.errors import Invalid
 from core.ids import parse_id, show_id
 from documents import files, selectors, services
 from documents.api.bodies import (
@@ -30,6 +29,7 @@ from documents.api.bodies import (
 from documents.api.contents import SPARE, fingerprint_of_form, read_form, read_large, upload_of, upload_of_form
 from documents.errors import DocumentNotFound
 from documents.models import DocumentVersion
+from documents.proposals import auto_create_facts
 from documents.services import UploadedFile
 from documents.serving import CHUNK, StoredFile, file_answer, is_small, original_of, pdf_of, pieces_answer
 from organizations.actor import Actor
@@ -58,11 +58,6 @@ FORM = {
 BYTES = {"type": "string", "format": "binary"}
 
 
-class AutoCreateMissing(Invalid):
-    code = "auto_create_unavailable"
-    detail = "Auto-create is not available yet."
-
-
 class DocumentsView(OrganizationView):
     """The organization's documents."""
 
@@ -77,7 +72,8 @@ class DocumentsView(OrganizationView):
         asked = self.query(DocumentsQuery).model_dump()
         tag_ids = [part.strip() for part in (asked.pop("tag_ids") or "").split(",") if part.strip()]
         found = selectors.list_documents(actor=self.actor, tag_ids=tag_ids, **asked)
-        shown = [DocumentMetadata.of(document) for document in found.documents]
+        facts = auto_create_facts(actor=self.actor, documents=found.documents)
+        shown = [DocumentMetadata.of(document, facts[document.pk]) for document in found.documents]
         return DocumentsAnswer(documents=shown, total_count=found.total_count, skip=found.skip)
 
     @operation(
@@ -86,15 +82,13 @@ class DocumentsView(OrganizationView):
     )  # fmt: skip
     def post(self, request: Request) -> DocumentsUploaded:
         fingerprint, body = read_large(self._read_body, DocumentsUpload)
-        if body.auto_create:
-            raise AutoCreateMissing
         uploads = [upload_of(document) for document in body.documents]
         answer, _ = once(
             actor=self.actor,
             key=request.headers.get(KEY),
             route="upload_documents",
             fingerprint=fingerprint,
-            work=upload_work(self.actor, uploads),
+            work=upload_work(self.actor, uploads, auto_create=body.auto_create),
         )
         return DocumentsUploaded.model_validate(answer)
 
@@ -110,23 +104,21 @@ class DocumentFormView(OrganizationView):
     )  # fmt: skip
     def post(self, request: Request) -> OneDocumentUploaded:
         form, file = read_form(self.plain_request, DocumentForm)
-        if form.auto_create:
-            raise AutoCreateMissing
         answer, _ = once(
             actor=self.actor,
             key=request.headers.get(KEY),
             route="upload_document_form",
             fingerprint=fingerprint_of_form(form, file),
-            work=upload_work(self.actor, [upload_of_form(form, file)]),
+            work=upload_work(self.actor, [upload_of_form(form, file)], auto_create=form.auto_create),
         )
         return OneDocumentUploaded(document=DocumentUploaded.model_validate(answer["documents"][0]))
 
 
-def upload_work(actor: Actor, uploads: list[UploadedFile]) -> Callable[[], dict[str, Any]]:
+def upload_work(actor: Actor, uploads: list[UploadedFile], *, auto_create: bool | None) -> Callable[[], dict[str, Any]]:
     """Storing the files, answering in the wire's words."""
 
     def work() -> dict[str, Any]:
-        results = services.upload_documents(actor=actor, files=uploads)
+        results = services.upload_documents(actor=actor, files=uploads, auto_create=auto_create)
         shown = [
             DocumentUploaded(
                 document_name=result.document.name,
@@ -153,7 +145,8 @@ class DocumentView(OrganizationView):
         document = selectors.get_document(actor=self.actor, document_id=document_id)
         if document.current_version is None:
             raise DocumentNotFound
-        shown = DocumentMetadata.of(document, type=document.current_version.mime_type)
+        facts = auto_create_facts(actor=self.actor, documents=[document])[document.pk]
+        shown = DocumentMetadata.of(document, facts, type=document.current_version.mime_type)
         if not asked.include_content:
             return DocumentResponse(**shown.model_dump(), content=None)
         key = _file(document.current_version, asked.file_type).key

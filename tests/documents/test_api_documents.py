@@ -187,7 +187,6 @@ def test_one_bad_file_refuses_the_batch_and_nothing_is_kept(
         (b'{"documents": ' + b"[" * 5000 + b"]" * 5000 + b"}", 422),
         (b'\xff{"documents": []}', 422),
         (b'{"documents": [{"name": "\xff.txt", "content": "QQ=="}]}', 422),
-        (b'{"documents": [], "auto_create": true}', 400),
         (b'{"documents": [], "auto_create": "perhaps"}', 422),
         (json.dumps({"documents": [{"name": "a.txt", "content": TEXT}] * 101}).encode(), 400),
     ],
@@ -286,7 +285,6 @@ def test_a_form_uploads_a_file(api: Api, alice: Person, size: int) -> None:
         ({"metadata": '{"a": "\\u0000"}'}, 400),
         ({"metadata": "a\0b"}, 422),
         ({"name": "x.xyz"}, 400),
-        ({"auto_create": "true"}, 400),
         ({"auto_create": "perhaps"}, 422),
     ],
 )

@@ -1,6 +1,6 @@
 """What can go wrong with threads and turns."""
 
-from core.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
+from core.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound, Unavailable
 
 
 class TurnNotFound(NotFound):
@@ -71,3 +71,37 @@ class UndoImpossible(Conflict):
 class ShuttingDown(Unavailable):
     code = "shutting_down"
     detail = "The server is restarting. Try again in a moment."
+
+
+class AnswerInvalid(Unavailable):
+    """`retryable` is always true: another try may work."""
+
+    code = "answer_invalid"
+    detail = "The model did not answer in the form that was asked for. Try again, or choose another model."
+    retryable = True
+
+
+class AnswerCostLimit(LimitReached):
+    code = "cost_limit_reached"
+    detail = "This question reached its cost limit."
+
+
+class AnswerCrashed(Unavailable):
+    code = "internal_error"
+    status = 500
+    detail = "Something went wrong on our side. Try again."
+    retryable = True
+
+
+class InputInvalid(Invalid):
+    """What was sent as a question is none that can be answered here."""
+
+    code = "input_invalid"
+    detail = "Ask a question as text."
+
+
+class NotSupported(Invalid):
+    """Something that OpenAI's API has and that would change the answer if it were done."""
+
+    code = "not_supported"
+    detail = "This is not possible here."

@@ -1,4 +1,4 @@
-"""Which events of documents and of the agent are told, and with what: ids, names and states, never what stands there."""
+"""Which events of documents and of the agent are told, and with what: ids, names and states, no text."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def test_an_upload_is_told_with_its_tags_and_metadata(alice: Person) -> None:
 
 
 def test_a_read_that_failed_is_told_with_its_reason(document: Document) -> None:
-    run = run_of(document, kind="reparse", phase="error", error_code="broken", error_message="It is broken.")
+    run = run_of(document, kind="parse", phase="error", error_code="broken", error_message="It is broken.")
     append(document, "run.failed", run)
     event, data = told()
     assert event == "document.error"

@@ -1,4 +1,4 @@
-"""On a real Celery worker, from an upload to the receiver: first at the commit, and by the clock what was left behind."""
+"""On a real Celery worker, from an upload to the receiver: at the commit, and by the clock what was left behind."""
 
 import json
 import time

@@ -15,7 +15,8 @@ from tests.auto_create.making import asked_for, attempt_of, proposed
 from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_document
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+runs_turns = pytest.mark.django_db(transaction=True)
 FILE = {"name": "a.txt", "content": "VG90YWw6IDEyLjUwIEVVUg=="}
 
 
@@ -30,8 +31,13 @@ def status_of(api: Api, document_id: str) -> Any:
 
 @pytest.mark.parametrize(
     ("setting", "wish", "status"),
-    [(False, {}, "none"), (True, {}, "pending"), (True, {"auto_create": False}, "none"), (False, {"auto_create": True}, "pending")],
-)  # fmt: skip
+    [
+        (False, {}, "none"),
+        (True, {}, "pending"),
+        (True, {"auto_create": False}, "none"),
+        (False, {"auto_create": True}, "pending"),
+    ],
+)
 def test_an_upload_says_whether_it_is_to_be_set_up_else_the_setting_does(
     alice: Person, api: Api, setting: bool, wish: dict[str, bool], status: str
 ) -> None:
@@ -54,6 +60,7 @@ def test_a_form_can_ask_for_it_too(alice: Person, api: Api) -> None:
     assert status_of(api, answer.json()["document"]["document_id"]) == "pending"
 
 
+@runs_turns
 def test_a_document_tells_what_was_proposed_and_who_decided(alice: Person, api: Api) -> None:
     document = proposed(alice)
     attempt, path = attempt_of(document), f"documents/{document.pk.hex}/auto_create"
@@ -79,6 +86,7 @@ def test_a_document_tells_what_was_proposed_and_who_decided(alice: Person, api: 
     assert api.error("post", f"{path}/retry")[0] == 409
 
 
+@runs_turns
 def test_accepting_with_a_tag_needs_the_count_to_be_confirmed(alice: Person, api: Api) -> None:
     document, tag = proposed(alice), create_tag(actor=alice.actor, name="Receipts")
     make_document(alice, *RECEIPT).tags.add(tag)

@@ -29,6 +29,10 @@ from tests.data import make
 from tests.documents.making import make_document
 from tests.test_permissions import streamed
 
+NOT_ASKED_FOR = {
+    "status": "none", "schema_revid": None, "prompt_revid": None, "done_at": None, "thread_id": None, "error": None,
+    "decided_by": None, "decided_at": None,
+}  # fmt: skip
 TEXT = base64.b64encode(b"Total: 12.50 EUR").decode()
 UNKNOWN = "0" * 32
 
@@ -98,6 +102,7 @@ def test_a_document_is_uploaded_listed_read_changed_and_deleted(api: Api, alice:
         "tag_ids": [tag],
         "type": None,
         "metadata": {"k": "v"},
+        "auto_create": NOT_ASKED_FOR,
     }
     assert row["pdf_id"] != identity
 

@@ -17,10 +17,10 @@ from agent.toolbox import ToolContext
 from core.errors import DomainError
 from core.ids import show_id
 from documents.errors import DocumentNotFound
-from documents.models import DocumentVersion
-from documents.results import current_result
-from documents.selectors import get_document
+from documents.models import Document, DocumentVersion
+from documents.results import current_result_of
 from organizations.actor import Actor
+from organizations.gate import get_owned
 from prompts_app.default import DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME
 from prompts_app.selectors import get_revision as get_prompt_revision
 from schemas_app.selectors import get_revision as get_schema_revision
@@ -68,7 +68,7 @@ def read_data(*, actor: Actor, document_id: object, working_state: Json, mention
 
     Raises: DocumentNotFound.
     """
-    document = get_document(actor=actor, document_id=document_id)
+    document = get_owned(Document, actor, document_id, error=DocumentNotFound, related=("current_version",))
     version = document.current_version
     if version is None:
         raise DocumentNotFound
@@ -84,7 +84,7 @@ def read_data(*, actor: Actor, document_id: object, working_state: Json, mention
         },
         "text_excerpt": excerpt,
         "text_is_cut": is_cut,
-        "working_state": read_working_state(actor=actor, document_id=document_id, working_state=working_state),
+        "working_state": read_working_state(actor=actor, document=document, working_state=working_state),
         "mentions": read_mentions(actor=actor, mentions=mentions),
         "existing_schemas": None,
     }
@@ -115,7 +115,7 @@ def cut_excerpt(text: str, *, room: int, page_count: int) -> tuple[str, bool]:
     return kept[: cut if cut > 0 else room - len(mark)].rstrip() + mark, True
 
 
-def read_working_state(*, actor: Actor, document_id: object, working_state: Json) -> Json:
+def read_working_state(*, actor: Actor, document: Document, working_state: Json) -> Json:
     """Names, versions and response format of what is in work, and the extraction as it is now.
 
     A conversation that has nothing in work yet is told of the document's newest result and what made it.
@@ -129,7 +129,7 @@ def read_working_state(*, actor: Actor, document_id: object, working_state: Json
     revid = working_state.get("prompt_revid")
     result = None
     if revid or not working_state.get("schema_revid"):
-        result = _or_none(current_result, actor=actor, document_id=document_id, prompt_revid=revid)
+        result = _or_none(current_result_of, document=document, prompt_revid=revid)
     schema, prompt = _in_work(actor, working_state, result)
     if prompt is not None:
         state |= {

@@ -86,7 +86,7 @@ def require_chat_model(name: str | None) -> str:
     """The model to chat with; the default when none is named. Raises: ModelNotEnabled."""
     if not name:
         return default_chat_model()
-    if name not in {model.name for model in chat_models()}:
+    if name not in _choices() and name != default_chat_model():
         raise ModelNotEnabled
     return name
 

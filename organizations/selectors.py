@@ -102,7 +102,7 @@ def token_digest(*, token: str) -> bytes:
 def resolve_token(*, token: str) -> AccessToken:
     """Raises: TokenInvalid, TokenExpired."""
     row = (
-        AccessToken.objects.select_related("user", "organization")
+        AccessToken.objects.select_related("user")
         .filter(digest=token_digest(token=token), user__is_active=True)
         .first()
     )

@@ -98,18 +98,18 @@ class ChatView(TurnView):
         headers=("Idempotency-Key",),
     )
     async def post(self, request: Request, document_id: str) -> HttpResponseBase:
-        body = await in_thread(partial(self.body, ChatBody))
-        if body.auto_approve and not body.stream:
-            raise NeedsStream()
-        turn, is_known = await in_thread(partial(self._ask, body, document_id))
+        body, turn, is_known = await in_thread(partial(self._ask, document_id))
         finish = finisher(self.actor, document_id)
         if not body.stream:
             return await self.answer(turn, finish, after=0, seconds=CHAT_SECONDS)
         source = self.source(turn, finish, once_only=True)
         return event_response(event_frames(source, after=0, replay_first=is_known))
 
-    def _ask(self, body: ChatBody, document_id: str) -> tuple[Turn, bool]:
-        """The turn, and whether it is the one that an earlier request with the same key started."""
+    def _ask(self, document_id: str) -> tuple[ChatBody, Turn, bool]:
+        """The request, its turn, and whether that is the one that an earlier request with the same key started."""
+        body = self.body(ChatBody)
+        if body.auto_approve and not body.stream:
+            raise NeedsStream()
         started: list[Turn] = []
 
         def work() -> Json:
@@ -119,8 +119,8 @@ class ChatView(TurnView):
         key, route = self.plain_request.headers.get("Idempotency-Key"), self.plain_request.path
         remembered, is_known = once(actor=self.actor, key=key, route=route, fingerprint=self.raw_body(), work=work)
         if not is_known:
-            return started[0], False
-        return get_turn(actor=self.actor, turn_id=remembered["turn_id"], document_id=document_id), True
+            return body, started[0], False
+        return body, get_turn(actor=self.actor, turn_id=remembered["turn_id"], document_id=document_id), True
 
 
 class ApproveView(TurnView):

@@ -102,9 +102,9 @@ class Answering:
         except Exception as crash:  # noqa: BLE001 - the outermost shell of a task: whoever listens must hear an end
             at = traceback.format_tb(crash.__traceback__)[-4:]  # where, and not what: a message may quote the document
             log.error("response.crashed", response_id=self.job.response_id.hex, problem=type(crash).__name__, at=at)
-            problem = AnswerCrashed()
-            await self._failed(problem)
-            raise problem from None
+            told = AnswerCrashed()
+            await self._failed(told)
+            raise told from None
         except asyncio.CancelledError:
             await asyncio.shield(in_thread(partial(fail_response, job=self.job, draft=self._draft, problem=None)))
             raise

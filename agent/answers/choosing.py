@@ -27,7 +27,8 @@ def choose_pages(texts: Sequence[tuple[int, str]], *, question: str, room: int) 
     if sum(len(text) for _, text in texts) <= room:
         return [number for number, _ in texts]
     scores = _scores(texts, _terms(question))
-    chosen, left = [], room
+    chosen: list[int] = []
+    left = room
     for number, text in sorted(texts, key=lambda page: (-scores[page[0]], page[0])):
         if len(text) <= left or not chosen:
             chosen.append(number)

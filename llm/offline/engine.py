@@ -7,6 +7,7 @@ from typing import Any
 from llm.content import DocumentContent, PageContent
 from llm.offline.dialogue.answers import ask
 from llm.offline.dialogue.conversation import Conversation, read_conversation
+from llm.offline.dialogue.quoting import answer_with_quotes
 from llm.offline.dialogue.requests import Request
 from llm.offline.dialogue.turn import answer
 from llm.offline.extract.fill import extract
@@ -26,13 +27,18 @@ def reply(
     document: DocumentContent | None,
     response_format: Mapping[str, Any] | None,
 ) -> Reply:
-    """One answer: an extraction when a schema is given, a step of the dialogue when tools are, else a quote."""
+    """One answer: an extraction when a schema is given, a step of the dialogue when tools are, else a quote.
+
+    When the context has pages, the quote is cited.
+    """
     talk = read_conversation(messages, tools)
     reading = Reading(document if document is not None else _document_of(talk))
     if response_format is not None:
         return Reply(text=_extraction(response_format, reading))
     if tools:
         return answer(talk, reading)
+    if isinstance(talk.context.get("pages"), list):
+        return answer_with_quotes(reading, talk.question)
     return ask(reading, Request("ask", text=talk.question))
 
 

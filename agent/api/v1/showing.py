@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from agent.answering import Citation
-from agent.answers.asked import Job
+from agent.answers.asked import Citation, Job
 from agent.models import Response
 from core.api.bodies import Answer
 from core.api.v1 import V1Answer

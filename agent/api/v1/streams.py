@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from agent.answering import Answering, Citation, Ended, Said, Told
+from agent.answering import Answering, Ended, Said, Told
+from agent.answers.asked import Citation
 from agent.api.frames import KEEPALIVE, KEEPALIVE_SECONDS
 from agent.api.v1.showing import Showing, citation_answer
 from agent.messages import to_json
@@ -107,7 +108,7 @@ async def _patient(events: AsyncIterator[Told]) -> AsyncIterator[Told | None]:
     coming: asyncio.Future[Told] | None = None
     try:
         while True:
-            coming = coming or asyncio.ensure_future(anext(events))  # type: ignore[arg-type]  # a coroutine, in truth
+            coming = coming or asyncio.ensure_future(anext(events))
             done, _ = await asyncio.wait((coming,), timeout=KEEPALIVE_SECONDS)
             if not done:
                 yield None

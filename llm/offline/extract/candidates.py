@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from llm.offline.extract.blocks import boxed_addresses
 from llm.offline.extract.boxes import cell_over
 from llm.offline.extract.parties import Party, role_at
 from llm.offline.extract.reading import Caption, Hit, Reading, same_print
@@ -56,6 +57,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     if target.kind == "boolean":
         return sorted(_checks(target, reading), key=lambda c: -c.score)
     found = [*_from_labels(target, reading), *_from_parties(target, parties), *_from_patterns(target, reading)]
+    found += _from_boxes(target, reading)
     best: dict[tuple[int, ...], Candidate] = {}
     for told in found:
         candidate = told if reading.is_answer(told.value.tokens) else told.weaker(_PRINTED)
@@ -348,6 +350,14 @@ def _from_parties(target: Target, parties: Sequence[Party]) -> Iterator[Candidat
             yield Candidate(value, 0.35 + 0.6 * party.certainty, party.cell.text)
         elif value is not None and not role and part != "name" and party.certainty:
             yield Candidate(value, 0.35, party.cell.text)
+
+
+def _from_boxes(target: Target, reading: Reading) -> Iterator[Candidate]:
+    """The address in a form's box, whole, for who asks for it as one text."""
+    if target.kind in WORDY and target.part == "address":
+        for value, alike, label in boxed_addresses(target.words, reading):
+            if alike >= _ALIKE:
+                yield Candidate(value, 0.6 + 0.5 * alike, label)
 
 
 def _from_patterns(target: Target, reading: Reading) -> Iterator[Candidate]:

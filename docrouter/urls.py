@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("prompts_app.schema_urls")),
     path("", include("prompts_app.urls")),
     path("", include("agent.urls")),
+    path("", include("webhooks.urls")),
     path("", include("docrouter.api_urls")),
     path("admin/", admin.site.urls),
 ]

@@ -43,6 +43,9 @@ GOES: Row = (DOOR, 404, 302, 302)  # a form that leads on
 OWN: Row = (DOOR, 200, 200, 200)  # a page of one's own organization, whichever that is
 PRIVATE: Row = (DOOR, 404, 404, 200)  # a thread of alice's that she does not share
 OPEN: Row = (200, 200, 200, 200)
+OWN_ADMINS: Row = (DOOR, 200, 403, 200)  # a page of one's own organization, for its admins
+ADMIN_SEES: Row = (DOOR, 404, 403, 200)
+ADMIN_GOES: Row = (DOOR, 404, 403, 302)
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Ways:
 CALL = {"call": "{call_name}", "hash": "{call_hash}"}
 TURN_REFUSED: Row = (DOOR, 400, 400, 200)  # indistinguishable from an expired turn
 PROMPT = {"name": "P", "content": "Read.", "model": "docrouter/offline"}
+WEBHOOK = {"url": "https://example.com/hook", "events": "llm.error", "auth_type": "hmac", "enabled": "on"}
 ROUTES: dict[str, Ways] = {
     "home": Ways((302, 302, 302, 302), (302, 302, 302, 302)),
     "healthz": Ways(OPEN),
@@ -106,6 +110,15 @@ ROUTES: dict[str, Ways] = {
     "prompts:detail": Ways(SEES),
     "prompts:edit": Ways(SEES, GOES, form=PROMPT),
     "prompts:delete": Ways(SEES, GOES),
+    "webhooks:list": Ways(OWN_ADMINS),
+    "webhooks:create": Ways(OWN_ADMINS, (DOOR, 302, 403, 302), form=WEBHOOK),
+    "webhooks:detail": Ways(ADMIN_SEES),
+    "webhooks:edit": Ways(ADMIN_SEES, ADMIN_GOES, form=WEBHOOK),
+    "webhooks:secret": Ways(ADMIN_SEES, ADMIN_GOES),
+    "webhooks:test": Ways(post=ADMIN_GOES),
+    "webhooks:delete": Ways(ADMIN_SEES, ADMIN_GOES),
+    "webhooks:delivery": Ways(ADMIN_SEES),
+    "webhooks:retry": Ways(post=ADMIN_GOES),
     "agent:waiting": Ways(OWN),
     "agent:waiting_count": Ways(OWN),
     "agent:panel": Ways(SEES),

@@ -1,5 +1,8 @@
 """Reading webhooks and deliveries."""
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from core.ids import parse_id
 from core.listing import Listing, page_of
 from organizations.actor import Actor
@@ -7,6 +10,17 @@ from organizations.gate import get_owned, owned
 from webhooks.addresses import read_url
 from webhooks.errors import DeliveryNotFound, WebhookInvalid, WebhookNotFound
 from webhooks.models import Delivery, Webhook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """One attempt to deliver. `answer` is a stranger's text."""
+
+    at: datetime
+    duration_ms: int
+    status_code: int | None
+    error: str
+    answer: str
 
 
 def get_webhook(*, actor: Actor, webhook_id: object) -> Webhook:
@@ -55,3 +69,8 @@ def shown_url(*, actor: Actor, webhook: Webhook) -> str:
         return f"{read_url(webhook.url).origin}/…"
     except WebhookInvalid:
         return "…"
+
+
+def tries(delivery: Delivery) -> list[Try]:
+    """Every attempt of a delivery, for a page; the first one first."""
+    return [Try(**{**attempt, "at": datetime.fromisoformat(attempt["at"])}) for attempt in delivery.attempts]

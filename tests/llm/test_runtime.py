@@ -1,0 +1,29 @@
+"""What we change in the libraries below changes nothing of what is sent."""
+
+import importlib
+from typing import Any
+
+import pytest
+from openai._utils import async_maybe_transform
+from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
+
+import agent.tools  # noqa: F401 - fills the toolbox
+from agent.toolbox import toolbox
+
+
+@pytest.mark.usefixtures("warm_litellm")
+async def test_tools_go_out_untouched_as_openais_client_would_send_them() -> None:
+    completions: Any = importlib.import_module("openai.resources.chat.completions.completions")
+    quick = completions.async_maybe_transform
+    asked = {
+        "model": "gpt-4o-mini",
+        "messages": [{"role": "user", "content": "What is this?"}],
+        "stream_options": {"include_usage": True},
+        "tools": toolbox.definitions(),
+    }
+    sent = await quick(asked, CompletionCreateParamsStreaming)
+    assert quick is not async_maybe_transform
+    assert sent["tools"] is asked["tools"]
+    assert sent == await async_maybe_transform(asked, CompletionCreateParamsStreaming)
+    assert await quick({"model": "gpt-4o-mini"}, CompletionCreateParamsStreaming) == {"model": "gpt-4o-mini"}
+    assert await quick(None, CompletionCreateParamsStreaming) is None

@@ -214,9 +214,20 @@ async def many(door: Door, chats: int, rate: float, seconds: float, apart: float
           f"{(peak - before) / chats:.0f} KiB a chat at the peak ({peak / 1024:.0f} MiB in all)")  # fmt: skip
 
 
+async def starts(door: Door, chats: int) -> None:
+    """Print what a chat with one chunk costs from the question to its end, one after another."""
+    loads = [await door.load(1, chunks=1, seconds=0) for _ in range(chats)]
+    busy, firsts = sum(load.busy for load in loads), [load.chats[0].first for load in loads]
+    print(f"{chats} chats of one chunk, one after another:")
+    print(f"  from a question to its first event   {_percentiles(firsts)}")
+    print(f"  {busy / chats * 1000:.1f} ms CPU of the web process a chat, from the question to its end")
+
+
 async def _measure(site: Site, emitter: str, options: argparse.Namespace) -> None:
     door = Door(site, emitter)
     await door.load(20, chunks=20, seconds=0)
+    if options.starts:
+        await starts(door, options.starts)
     for rate in options.rates:
         await many(door, options.open, rate, options.seconds, options.apart)
     if options.chats:
@@ -229,6 +240,7 @@ def main() -> None:
     parser.add_argument("--bare", help=argparse.SUPPRESS)
     parser.add_argument("--chats", type=int, default=20, help="answers at once, as fast as they go; 0: leave it out")
     parser.add_argument("--chunks", type=int, default=1000, help="chunks of each")
+    parser.add_argument("--starts", type=int, default=100, help="chats whose cost is counted one by one; 0: none")
     parser.add_argument("--open", type=int, default=200, help="chats that are open at once and stream slowly")
     parser.add_argument("--rates", type=float, nargs="*", default=[400, 2000], help="chunks/s of all of those together")
     parser.add_argument("--apart", type=float, default=0.2, help="seconds between the openings of those")

@@ -193,3 +193,35 @@ def test_captions_that_nobody_taught_us_are_captions_in_a_column_of_known_ones()
         "shoe_size": "41",
         "emergency_contact": "Paul Berg",
     }
+
+
+def sender_and_receiver() -> DocumentContent:
+    """One box asks for name and address at once, the others one by one."""
+    paper = Paper().put(54, 40, "SENDER’S name, street address, city and ZIP code", size=8)
+    for place, line in enumerate(("Harbour Mills", "P.O. Box 12", "New Haven, CT 06520")):
+        paper.put(52, 52 + 10 * place, line, size=9.4, origin="form")
+    for place, (caption, answer) in enumerate(
+        (
+            ("CARRIER’S name", "Jo Doe"),
+            ("Street address (including apt. no.)", "150 Elm Road"),
+            ("City or town", "Reno"),
+        )
+    ):
+        paper.put(54, 120 + 36 * place, caption, size=8)
+        paper.put(52, 136 + 36 * place, answer, size=9.4, origin="form")
+    return document(paper)
+
+
+def test_an_address_over_several_lines_or_boxes_is_taken_whole_and_without_the_name() -> None:
+    wanted = dict.fromkeys(("sender_name", "sender_address", "carrier_name", "carrier_address"), TEXT)
+    assert extract(sender_and_receiver(), wanted) == {
+        "sender_name": "Harbour Mills",
+        "sender_address": "P.O. Box 12 New Haven, CT 06520",
+        "carrier_name": "Jo Doe",
+        "carrier_address": "150 Elm Road Reno",
+    }
+
+
+def test_a_field_for_name_and_address_takes_all_lines_of_the_box() -> None:
+    found = extract(sender_and_receiver(), {"sender_name_address": TEXT})
+    assert found == {"sender_name_address": "Harbour Mills P.O. Box 12 New Haven, CT 06520"}

@@ -23,6 +23,7 @@ from agent.endings import interrupt, tell_on_commit
 from agent.headless import headless_judge, headless_limits, headless_toolbox
 from agent.leases import claim as claim_turn
 from agent.leases import lock_seen_turn
+from agent.logbook import log_turn
 from agent.messages import Transcript
 from agent.models import Thread, Turn
 from agent.setup import Tally
@@ -82,6 +83,7 @@ def _begin(claim: Claim) -> Loaded:
     append_question(turn, question)
     auto_create.attach_turn(claim=claim, thread_id=turn.thread_id, turn_id=turn.pk)
     turn.epoch = claim_turn(turn.pk)
+    log_turn(turn, "started", actor=claim.actor)
     tally = Tally()
     return Loaded(
         turn=turn,

@@ -12,6 +12,7 @@ from django.utils import timezone
 from agent import runner
 from agent.errors import ArgumentsChanged, ShuttingDown, TurnNotFound, UnknownCall
 from agent.leases import lock_seen_turn
+from agent.logbook import log_turn
 from agent.messages import to_json
 from agent.models import ToolCall, Turn
 from agent.selectors import get_turn
@@ -86,7 +87,7 @@ def decide(*, actor: Actor, document_id: object, turn_id: object, decisions: Seq
     }
     pending = tuple(row for row in rows.values() if _is_open(row)) if turn.status == Turn.Status.WAITING else ()
     if accepted:
-        _note(turn, actor, [rows[call_id] for call_id in accepted], go_on=not pending)
+        _note(turn, actor, [rows[call_id] for call_id in accepted], pending=len(pending))
     answers = tuple(
         _answer(rows[call_id], call_id in accepted) for call_id in dict.fromkeys(d.call_id for d in decisions)
     )
@@ -150,16 +151,18 @@ def _edited(row: ToolCall, arguments: Json) -> Json | None:
     return None if canonical(checked) == canonical(row.arguments) else checked
 
 
-def _note(turn: Turn, actor: Actor, rows: Sequence[ToolCall], *, go_on: bool) -> None:
+def _note(turn: Turn, actor: Actor, rows: Sequence[ToolCall], *, pending: int) -> None:
     said: dict[str, Any] = {row.call_id: _word(row) for row in rows}
     tools = {row.call_id: row.name for row in rows}
     record(actor=actor, action="turn.decided", target=("turn", turn.pk), data={"decisions": said, "tools": tools})
     tell_decided(turn, list(said))
-    if go_on:
+    if not pending:
         turn.status = Turn.Status.RUNNING
         turn.expires_at = turn.lease_until = None
         turn.save(update_fields=["status", "expires_at", "lease_until", "updated_at"])
         transaction.on_commit(lambda: _launch(turn.pk))
+    decisions = [{"call_id": call_id, "decision": word} for call_id, word in said.items()]
+    log_turn(turn, "decided", actor=actor, decisions=decisions, pending=pending)
 
 
 def _launch(turn_id: uuid.UUID) -> None:

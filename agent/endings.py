@@ -15,11 +15,13 @@ from django.utils import timezone
 
 from agent.events import Done, ErrorEvent, Event, TurnResult, to_wire
 from agent.leases import lock_held_turn, update_held_turn
+from agent.logbook import log_turn
 from agent.loop import CANCELLED, INTERRUPTED
 from agent.models import ToolCall, Turn
 from agent.streams import Numbered, append_now, last_seq
 from agent.transcript import status_of_result
 from core.errors import DomainError
+from organizations.actor import Actor
 
 Json = dict[str, Any]
 
@@ -29,18 +31,23 @@ INTERRUPTED_TEXT = "The turn was interrupted. What was done before stays; ask ag
 FINAL = ("done", "failed", "cancelled", "interrupted", "expired")
 
 
-def finish_held(turn_id: uuid.UUID, epoch: int, result: TurnResult, *, event_seq: int) -> None:
-    """A turn that this claim still holds ends well, or by a stop that its runner carried out. Raises: LeaseLost."""
+def finish_held(turn_id: uuid.UUID, epoch: int, result: TurnResult, *, event_seq: int) -> str:
+    """A turn that this claim still holds ends well, or by a stop that its runner carried out.
+
+    Returns: its status. Raises: LeaseLost.
+    """
+    status = Turn.Status.CANCELLED if result.status == "cancelled" else Turn.Status.DONE
     update_held_turn(
         turn_id,
         epoch,
-        status=Turn.Status.CANCELLED if result.status == "cancelled" else Turn.Status.DONE,
+        status=status,
         outcome=_outcome(result),
         event_seq=event_seq,
         lease_until=None,
         expires_at=None,
         finished_at=timezone.now(),
     )
+    return status
 
 
 def wait(turn: Turn) -> datetime:
@@ -49,6 +56,8 @@ def wait(turn: Turn) -> datetime:
     turn.lease_until = None
     turn.expires_at = timezone.now() + timedelta(seconds=settings.AGENT_APPROVAL_TTL)
     turn.save(update_fields=["status", "lease_until", "expires_at", "event_seq", "updated_at"])
+    open_calls = turn.tool_calls.filter(writes=True, status=ToolCall.Status.WAITING, result__isnull=True)
+    log_turn(turn, "waiting", waiting=open_calls.count())
     return turn.expires_at
 
 
@@ -78,13 +87,13 @@ def expire(turn: Turn) -> ErrorEvent:
     return event
 
 
-def cancel_waiting(turn: Turn) -> Event:
-    """A person stopped a turn that waited: no process needs to be asked."""
+def cancel_waiting(turn: Turn, *, actor: Actor, code: str | None = None) -> Event:
+    """A person stopped a turn that waited: no process needs to be asked. `code` says why, when not by that wish."""
     settle_open_calls(turn, CANCELLED)
     text = turn.messages.filter(role="assistant").order_by("-position").values_list("content", flat=True).first()
     result = TurnResult(text=text or "", status="cancelled", working_state=turn.working_state)
     turn.outcome = _outcome(result)
-    _close(turn, Turn.Status.CANCELLED)
+    _close(turn, Turn.Status.CANCELLED, actor=actor, code=code)
     return Done(result=result)
 
 
@@ -121,11 +130,12 @@ def _outcome(result: TurnResult) -> Json:
 def _close_with_error(turn: Turn, status: str, event: ErrorEvent) -> None:
     turn.error_code, turn.error_message, turn.retryable = event.code, event.error[:500], event.retryable
     turn.outcome = to_wire(event)
-    _close(turn, status)
+    _close(turn, status, code=event.code)
 
 
-def _close(turn: Turn, status: str) -> None:
+def _close(turn: Turn, status: str, *, actor: Actor | None = None, code: str | None = None) -> None:
     turn.status = status
     turn.lease_until = turn.expires_at = None
     turn.finished_at = timezone.now()
     turn.save()
+    log_turn(turn, status, actor=actor, code=code)

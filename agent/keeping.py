@@ -14,12 +14,14 @@ from agent.announcing import announce_waiting
 from agent.endings import finish_held, wait
 from agent.events import CallShown, TurnResult
 from agent.leases import lock_held_turn, update_held_turn
+from agent.logbook import log_turn_of
 from agent.messages import Call, Round, clean_json, cut_result
 from agent.models import Turn
 from agent.setup import Tally
 from agent.stopping import Stopped
 from agent.toolbox import Toolbox, ToolContext
 from agent.transcript import append_round, mark_started, see_own_write, store_result, store_working_state
+from core.ids import parse_id
 from core.threads import in_thread
 from llm.types import Completion
 
@@ -112,7 +114,17 @@ class TurnKeeper:
         return await in_thread(work)
 
     async def finish(self, result: TurnResult) -> None:
-        await in_thread(lambda: finish_held(self.turn_id, self.epoch, result, event_seq=self.seq() + 1))
+        def work() -> None:
+            with transaction.atomic():
+                status = finish_held(self.turn_id, self.epoch, result, event_seq=self.seq() + 1)
+                log_turn_of(
+                    status,
+                    document_id=parse_id(self._context.document_id),
+                    turn_id=self.turn_id,
+                    thread_id=self._context.thread_id,
+                )
+
+        await in_thread(work)
 
     def _lock_turn(self) -> Turn:
         return lock_held_turn(self.turn_id, self.epoch)

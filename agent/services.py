@@ -31,6 +31,7 @@ from agent.errors import (
     UndoImpossible,
 )
 from agent.leases import claim_new
+from agent.logbook import log_turn
 from agent.mentions import check_mentions
 from agent.messages import ChatMessage, clean_text, sanitize
 from agent.models import StandingRule, Thread, ToolCall, Turn
@@ -114,7 +115,7 @@ def cancel_turn(*, actor: Actor, document_id: object, turn_id: object) -> Turn:
         return turn
     record(actor=actor, action="turn.cancelled", target=("turn", turn.pk))
     if turn.status == Turn.Status.WAITING:
-        tell_on_commit(turn, cancel_waiting(turn))
+        tell_on_commit(turn, cancel_waiting(turn, actor=actor))
         return turn
     turn.cancel_requested = True
     turn.save(update_fields=["cancel_requested", "updated_at"])
@@ -207,6 +208,7 @@ def undo_tool_call(*, actor: Actor, call_row_id: object) -> ToolCall:
     call.save(update_fields=["undone_at"])
     record(actor=actor, action="tool_call.undone", target=("tool_call", call.pk), data={"tool": call.name})
     tell_decided(call.turn, [call.call_id])
+    log_turn(call.turn, "undone", actor=actor, call_id=call.call_id)
     return call
 
 
@@ -268,7 +270,7 @@ def _clear_the_way(thread: Thread | None, actor: Actor, *, reject_waiting: bool)
         raise TurnOpen(turn_id=show_id(standing.pk))
     reject_all(turn=standing, actor=actor, reason=REJECTED_BY_GOING_ON)
     record(actor=actor, action="turn.rejected", target=("turn", standing.pk))
-    tell_on_commit(standing, cancel_waiting(standing))
+    tell_on_commit(standing, cancel_waiting(standing, actor=actor, code="went_on"))
 
 
 def _begin(turn: Turn, actor: Actor, question: str) -> None:
@@ -283,6 +285,7 @@ def _begin(turn: Turn, actor: Actor, question: str) -> None:
         _touch_thread(thread, turn, question)
     data = {"document": show_id(turn.document_id)}
     record(actor=actor, action="turn.started", target=("turn", turn.pk), data=data)
+    log_turn(turn, "started", actor=actor)
 
 
 def _launch(turn: Turn, actor: Actor, question: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from core.ids import show_id
 from core.publish import publish_on_commit
 from documents.announcing import announce_event
+from documents.event_types import checked_data
 from documents.models import Event, EventHead, Run
 from organizations.actor import Actor
 
@@ -22,8 +23,8 @@ def append_event(
 ) -> Event:
     """Write one event in the caller's transaction and tell everybody who watches the document after its commit.
 
-    Call it last: from here to the commit other writers of this document's log wait. `data` carries ids and counts,
-    never document text. Raises: TransactionManagementError outside of a transaction.
+    Call it last: from here to the commit other writers of this document's log wait. `data` is what the type carries.
+    Raises: TransactionManagementError outside of a transaction, ValueError for what `event_types` does not list.
     """
     entries = [(type, data or {})]
     return append_events(document_id=document_id, entries=entries, actor=actor, run=run, turn_id=turn_id)[0]
@@ -51,7 +52,7 @@ def append_events(
             run_id=run.pk if run else None,
             turn_id=turn_id,
             actor=_show_actor(actor),
-            data=data,
+            data=checked_data(type_, data),
         )
         for seq, (type_, data) in enumerate(entries, start=first)
     )

@@ -162,7 +162,7 @@ def _start_parse(actor: Actor, document: Document, *, ocr_only: bool = False) ->
 def lock_document(*, actor: Actor, document_id: object) -> Document:
     """The document's row, locked until the transaction ends. Raises: DocumentNotFound."""
     document = get_document(actor=actor, document_id=document_id)
-    locked = owned(Document, actor).select_for_update().filter(pk=document.pk).first()
+    locked = owned(Document, actor).select_for_update(no_key=True).filter(pk=document.pk).first()
     if locked is None:
         raise DocumentNotFound
     return locked
@@ -220,7 +220,7 @@ def delete_document(*, actor: Actor, document_id: object) -> Document:
 @transaction.atomic
 def restore_document(*, actor: Actor, document_id: uuid.UUID) -> Document:
     """Take a document back out of the trash; what was not stopped yet goes on. Raises: DocumentNotFound."""
-    rows = Document.objects.select_for_update().filter(organization_id=actor.organization_id, pk=document_id)
+    rows = Document.objects.select_for_update(no_key=True).filter(organization_id=actor.organization_id, pk=document_id)
     document = rows.filter(deleted_at__isnull=False).first()
     if document is None:
         raise DocumentNotFound

@@ -31,6 +31,6 @@ def test_a_document_is_set_up_by_itself_and_proposed(alice: Person) -> None:
     assert Thread.objects.get(pk=attempt.thread_id).shared
     types = list(Event.objects.filter(document=document).order_by("seq").values_list("type", flat=True))
     assert types == [
-        "document.auto_create.requested", "run.queued", "document.auto_create.started",
-        "extraction.started", "extraction.completed", "document.auto_create.proposed",
+        "document.auto_create.requested", "run.queued", "document.auto_create.started", "turn.started",
+        "extraction.started", "extraction.completed", "turn.done", "document.auto_create.proposed",
     ]  # fmt: skip

@@ -65,7 +65,7 @@ def test_the_result_before_stands_again_and_both_stay_as_history(
     history = result_history(actor=alice.actor, document_id=receipt.pk, extraction_id=first.pk)
     assert list(history) == [second, first]
     event = Event.objects.get(type="extraction.withdrawn")
-    assert event.data == {"extraction_id": second.pk.hex, "current": first.pk.hex}
+    assert event.data == {"extractionId": second.pk.hex, "current": first.pk.hex}
     assert AuditEntry.objects.get(action="extraction.withdrawn").target_id == second.pk.hex
 
 

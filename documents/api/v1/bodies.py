@@ -17,11 +17,13 @@ from documents.tagging import tag_ids_of_document
 class V1DocumentUpload(V1Body, DocumentUpload):
     """A file: its name, and its bytes as base64 or as a `data:` URL."""
 
-    auto_create: bool = False
+    auto_create: bool | None = None
 
 
 class V1DocumentForm(V1Body, DocumentForm):
     """What comes beside the file of a form; `tagIds` and `metadata` as JSON text."""
+
+    auto_create: bool | None = None  # type: ignore[assignment]  # left out is the organization's setting
 
 
 class V1DocumentsQuery(V1Body):

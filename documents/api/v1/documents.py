@@ -13,7 +13,6 @@ from core.api.v1 import V1Problem, respond
 from core.ids import show_id
 from documents import browsing, services
 from documents.api.contents import SPARE, fingerprint_of_form, read_form, read_large, upload_of, upload_of_form
-from documents.api.documents import AutoCreateMissing
 from documents.api.v1.bodies import (
     V1Document,
     V1DocumentForm,
@@ -77,20 +76,18 @@ class V1DocumentsView(V1View):
         )
         return JsonResponse(answer, status=201)
 
-    def _upload(self) -> tuple[bytes, UploadedFile, bool]:
+    def _upload(self) -> tuple[bytes, UploadedFile, bool | None]:
         if is_form(self.plain_request):
             form, file = read_form(self.plain_request, V1DocumentForm)
             return fingerprint_of_form(form, file), upload_of_form(form, file), form.auto_create
         fingerprint, body = read_large(self._read_body, V1DocumentUpload)
         return fingerprint, upload_of(body), body.auto_create
 
-    def _work(self, upload: UploadedFile, auto_create: bool) -> Callable[[], dict[str, Any]]:
+    def _work(self, upload: UploadedFile, auto_create: bool | None) -> Callable[[], dict[str, Any]]:
         """Storing the file, answering in the wire's words."""
 
         def work() -> dict[str, Any]:
-            if auto_create:
-                raise AutoCreateMissing
-            (made,) = services.upload_documents(actor=self.actor, files=[upload])
+            (made,) = services.upload_documents(actor=self.actor, files=[upload], auto_create=auto_create)
             found = browsing.browse_document(actor=self.actor, document_id=made.document.pk)
             run_id = show_id(found.active_run_id) if found.active_run_id else ""
             return V1DocumentMade(

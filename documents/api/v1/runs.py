@@ -7,10 +7,14 @@ from rest_framework.request import Request
 
 from core.api.operations import operation
 from core.api.v1 import V1Problem, respond
+from core.errors import Invalid
 from documents import browsing, services
+from documents.api.bodies import DocumentForm
+from documents.api.contents import read_form_without, upload_of_form
 from documents.api.v1.bodies import V1Run, V1Runs, V1RunsQuery, V1RunStart
-from documents.api.v1.documents import HEADERS
+from documents.api.v1.documents import HEADERS, is_form
 from documents.models import Run
+from documents.services import UploadedFile
 from organizations.api.v1_doors import V1View
 
 TAG = "Runs (v1)"
@@ -26,6 +30,11 @@ FORM: dict[str, Any] = {
     },
 }
 EXAMPLE = {"kind": "reparse"}
+
+
+class FileToRead(Invalid):
+    code = "file_to_read"
+    detail = "New bytes are read before anything else is done with them: send a file without a kind, or with reparse."
 
 
 class V1RunsView(V1View):
@@ -51,9 +60,19 @@ class V1RunsView(V1View):
         problem=V1Problem,
     )  # fmt: skip
     def post(self, request: Request, document_id: str) -> HttpResponse:
-        self.optional_body(V1RunStart)
-        run = services.reparse(actor=self.actor, document_id=document_id)
+        asked, file = self._asked()
+        if file is not None and asked.kind != "reparse":
+            raise FileToRead()
+        run = services.start_run(
+            actor=self.actor, document_id=document_id, kind=asked.kind, prompt_revid=asked.prompt_revid, file=file
+        )
         return respond(V1Run.of(run), 202)
+
+    def _asked(self) -> tuple[V1RunStart, UploadedFile | None]:
+        if not is_form(self.plain_request):
+            return self.optional_body(V1RunStart), None
+        form, file = read_form_without(self.plain_request, V1RunStart)
+        return form, upload_of_form(DocumentForm(), file) if file is not None else None
 
 
 class V1RunView(V1View):

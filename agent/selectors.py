@@ -14,6 +14,7 @@ from agent.events import AssistantTextChunk, AssistantTextDone, ThinkingChunk, T
 from agent.models import Message, StandingRule, Thread, ToolCall, Turn
 from agent.streams import Numbered, Stored, read_stream, stored_portion
 from core.ids import parse_id, show_id
+from documents.proposals import waiting_proposals
 from documents.selectors import get_document
 from organizations.actor import Actor
 from organizations.gate import get_owned, owned
@@ -229,7 +230,8 @@ def waiting_turns(*, actor: Actor) -> QuerySet[Turn]:
 
 
 def count_waiting(*, actor: Actor) -> int:
-    return waiting_turns(actor=actor).count()
+    """Turns and proposals."""
+    return waiting_turns(actor=actor).count() + waiting_proposals(actor=actor).count()
 
 
 def get_tool_call(*, actor: Actor, call_row_id: object) -> ToolCall:

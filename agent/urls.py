@@ -2,16 +2,21 @@
 
 from django.urls import path
 
-from agent import views
+from agent import review_pages, views
 from agent.consumers import ThreadConsumer
 
 app_name = "agent"
 
 _TAB = "documents/<str:document_id>/agent"
+_AUTO = "documents/<str:document_id>/auto-create"
 
 urlpatterns = [
     path("waiting", views.waiting, name="waiting"),
     path("waiting/count", views.waiting_count, name="waiting_count"),
+    path(f"{_AUTO}/accept", review_pages.accept, name="auto_create_accept"),
+    path(f"{_AUTO}/tag", review_pages.tag, name="auto_create_tag"),
+    path(f"{_AUTO}/reject", review_pages.reject, name="auto_create_reject"),
+    path(f"{_AUTO}/retry", review_pages.retry, name="auto_create_retry"),
     path(_TAB, views.panel, name="panel"),
     path(f"{_TAB}/thread", views.thread, name="thread"),
     path(f"{_TAB}/send", views.send, name="send"),

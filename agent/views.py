@@ -36,6 +36,8 @@ from agent.services import Decision
 from agent.toolbox import ArgumentsRefused
 from agent.turn_view import call_dom_id, turn_view
 from core.errors import DomainError, Invalid
+from documents.proposals import waiting_proposals
+from documents.review_card import card_of
 from documents.selectors import get_document
 from organizations.doors import MemberRequest, member_page
 
@@ -182,10 +184,12 @@ def sent(request: MemberRequest, document_id: str, turn_id: str) -> HttpResponse
 @require_GET
 @member_page
 def waiting(request: MemberRequest) -> HttpResponse:
-    """Every turn that waits for this person, decidable right here."""
+    """Every turn and every proposal that waits for this person, decidable right here."""
     rows = list(waiting_turns(actor=request.actor)[:WAITING_SHOWN])
     items = [{"turn": turn_view(row, actor=request.actor, opened=False), "row": row} for row in rows]
-    return _fresh(render(request, "agent/waiting.html", {"items": items, "waiting_count": len(rows)}))
+    proposals = waiting_proposals(actor=request.actor)[:WAITING_SHOWN]
+    cards = [card_of(actor=request.actor, attempt=attempt) for attempt in proposals]
+    return _fresh(render(request, "agent/waiting.html", {"items": items, "cards": cards}))
 
 
 @require_GET

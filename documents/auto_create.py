@@ -315,7 +315,7 @@ def _is_wanted(run: Run) -> bool:
 
 def _names(attempt: AutoCreate) -> dict[str, Any]:
     """What a proposal consists of, by id."""
-    ids = {"schema_revid": attempt.schema_revision_id, "prompt_revid": attempt.prompt_revision_id}
+    ids = {"schemaRevid": attempt.schema_revision_id, "promptRevid": attempt.prompt_revision_id}
     return {key: show_id(value) if value else None for key, value in ids.items()}
 
 

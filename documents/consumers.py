@@ -13,6 +13,7 @@ from documents.sockets import MemberConsumer
 from documents.status import status_of
 
 _LIST_CHANGES = {"document.uploaded", "document.updated", "document.deleted", "document.restored"}
+_AUTO_CREATE = "document.auto_create."
 _READ_ENDS = {"run.completed", "run.failed", "run.cancelled"}
 
 
@@ -29,6 +30,8 @@ class DocumentsConsumer(MemberConsumer):
             return
         if event["type"] in _LIST_CHANGES:
             await self.send(text_data=render_to_string("documents/_list_news.html", {"event": event}))
+        if event["type"].startswith(_AUTO_CREATE):
+            await self.send(text_data=render_to_string("documents/_waiting_news.html"))
         status = await database_sync_to_async(_status)(self, event["documentId"])
         if status:
             await self.send(text_data=status)
@@ -59,7 +62,10 @@ class DocumentConsumer(MemberConsumer):
             "document_id": event["documentId"],
             "reading_ended": event["type"] in _READ_ENDS,
         }
-        return _status(self, event["documentId"]) + render_to_string("documents/_workspace_news.html", context)
+        news = render_to_string("documents/_workspace_news.html", context)
+        if event["type"].startswith(_AUTO_CREATE):
+            news += render_to_string("documents/_waiting_news.html")
+        return _status(self, event["documentId"]) + news
 
 
 def _status(consumer: MemberConsumer, document_id: str) -> str:

@@ -4,7 +4,8 @@ import uuid
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models.functions import Upper
 
 from documents.extraction import queue_extractions
 from documents.models import AutoCreate, Document, Extraction, Run
@@ -18,6 +19,7 @@ from prompts_app.selectors import get_version
 from tags_app.models import Tag
 from tags_app.selectors import get_tags
 
+_MOST_TAGS = 200
 _UNREAD = (Document.State.UPLOADED, Document.State.OCR_PROCESSING, Document.State.OCR_FAILED)
 
 
@@ -41,6 +43,18 @@ def preview_tag(*, actor: Actor, attempt: AutoCreate, tag_id: object) -> TagPrev
     return TagPreview(tag, latest, others.count())
 
 
+def tag_previews(*, actor: Actor, attempt: AutoCreate) -> list[TagPreview]:
+    """The same for every tag of the organization, by name, in one count."""
+    tags = owned(Tag, actor).order_by(Upper("name"), "pk")[:_MOST_TAGS]
+    revision = attempt.prompt_revision
+    if revision is None or revision.prompt.deleted_at is not None:
+        return [TagPreview(tag, None, 0) for tag in tags]
+    latest = get_version(actor=actor, prompt_id=revision.prompt_id)
+    others = _to_do(actor, latest).exclude(pk=attempt.document_id)
+    counts = dict(others.filter(tags__isnull=False).values_list("tags").annotate(Count("pk")))
+    return [TagPreview(tag, latest, counts.get(tag.pk, 0)) for tag in tags]
+
+
 def spread(*, actor: Actor, prompt_revid: uuid.UUID, tag_id: uuid.UUID) -> int:
     """Queue the prompt for every document of the tag that has no result of it. Safe to repeat. Returns: how many.
 
@@ -59,8 +73,8 @@ def spread(*, actor: Actor, prompt_revid: uuid.UUID, tag_id: uuid.UUID) -> int:
     return queued
 
 
-def _to_do(actor: Actor, prompt: PromptRevision, tag_id: uuid.UUID) -> QuerySet[Document]:
-    """Documents of the tag that can be read and have no result of the prompt, in any version."""
+def _to_do(actor: Actor, prompt: PromptRevision, tag_id: uuid.UUID | None = None) -> QuerySet[Document]:
+    """Documents of the tag (of any) that are read and have no result of the prompt, in any version."""
     results = Extraction.objects.filter(CURRENT, document=OuterRef("pk"), prompt_revision__prompt_id=prompt.prompt_id)
-    rows = owned(Document, actor).filter(tags=tag_id).exclude(state__in=_UNREAD)
-    return rows.filter(~Exists(results))
+    rows = owned(Document, actor).exclude(state__in=_UNREAD).filter(~Exists(results))
+    return rows if tag_id is None else rows.filter(tags=tag_id)

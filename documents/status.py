@@ -10,7 +10,7 @@ from organizations.actor import Actor
 from organizations.gate import owned
 from tags_app.models import Tag
 
-Kind = Literal["", "ok", "busy", "bad"]
+Kind = Literal["", "ok", "busy", "wait", "bad"]
 
 STATE_NAMES = (
     ("uploaded", "Waiting to be read"),
@@ -81,8 +81,12 @@ def status_of(document: Document, parse: Run | None) -> Status:
             return Status("bad", "Stopped", reason="Reading it was stopped.")
         case "ocr_failed":
             return Status("bad", "Could not be read", reason=(parse.error_message if parse else "") or _NO_REASON)
+        case "llm_processing" if document.phase == Run.Phase.PROPOSING:
+            return Status("busy", "Being set up")
         case "llm_processing":
             return Status("busy", "Being extracted")
+        case "llm_completed" if document.auto_create_status == "proposed":
+            return Status("wait", "Waits for review")
         case "llm_completed":
             return Status("ok", _with_pages("Extracted", pages))
         case _:

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from documents.consumers import DocumentConsumer, DocumentsConsumer
-from documents.views import extraction, listing, uploading, viewer, workspace
+from documents.views import extraction, giving, listing, uploading, viewer, workspace
 
 app_name = "documents"
 urlpatterns = [
@@ -14,6 +14,11 @@ urlpatterns = [
     path("documents/<str:document_id>/rename", workspace.rename, name="rename"),
     path("documents/<str:document_id>/tags", workspace.set_tags, name="tags"),
     path("documents/<str:document_id>/read-again", workspace.read_again, name="read_again"),
+    path("documents/<str:document_id>/share", giving.share, name="share"),
+    path("documents/<str:document_id>/share/<str:share_id>/revoke", giving.revoke_share, name="revoke_share"),
+    path("documents/<str:document_id>/publish", giving.publish_result, name="publish"),
+    path("documents/<str:document_id>/unpublish", giving.withdraw, name="unpublish"),
+    path("documents/<str:document_id>/review", workspace.review, name="review"),
     path("documents/<str:document_id>/viewer", workspace.viewer, name="viewer"),
     path("documents/<str:document_id>/file", viewer.original_file, name="file"),
     path("documents/<str:document_id>/text", viewer.text_panel, name="text"),

@@ -82,6 +82,7 @@ ROUTES: dict[str, Ways] = {
     "documents:tags": Ways(post=GOES, form={"tag_ids": "{tag_id}"}),
     "documents:read_again": Ways(post=GOES),
     "documents:viewer": Ways(SEES),
+    "documents:review": Ways(SEES),
     "documents:file": Ways(SEES),
     "documents:text": Ways(SEES),
     "documents:find": Ways(SEES, query={"q": MARK}),
@@ -121,6 +122,10 @@ ROUTES: dict[str, Ways] = {
     "webhooks:retry": Ways(post=ADMIN_GOES),
     "agent:waiting": Ways(OWN),
     "agent:waiting_count": Ways(OWN),
+    "agent:auto_create_accept": Ways(post=(DOOR, 404, 409, 409)),  # nothing is proposed for it
+    "agent:auto_create_tag": Ways((DOOR, 404, 409, 409), (DOOR, 404, 409, 409), form={"tag": "{tag_id}:0"}),
+    "agent:auto_create_reject": Ways(post=(DOOR, 404, 409, 409)),
+    "agent:auto_create_retry": Ways(post=(DOOR, 404, 409, 409)),
     "agent:panel": Ways(SEES),
     "agent:thread": Ways(PRIVATE, query={"thread": "{thread_id}"}),
     "agent:send": Ways(post=(DOOR, 422, 200, 200), form={"text": "Set it up"}),

@@ -32,14 +32,22 @@ class Outcome:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What holds for all files of a form."""
+
+    tag_ids: Sequence[str]
+    auto_create: bool
+
+
 @require_POST
 @member_page
 def upload(request: MemberRequest) -> HttpResponse:
     """Take files. A script gets one line for each file, a plain form a page with all of them."""
     posted = request.FILES.getlist("files")
     again = request.POST.get("again") == "1"
-    tag_ids = request.POST.getlist("tag_ids")
-    outcomes = [_store(request.actor, file, tag_ids, again=again) for file in posted]
+    chosen = _Chosen(request.POST.getlist("tag_ids"), request.POST.get("auto_create") == "1")
+    outcomes = [_store(request.actor, file, chosen, again=again) for file in posted]
     if request.htmx:
         return HttpResponse("".join(_line(request, outcome) for outcome in outcomes))
     if not outcomes:
@@ -51,13 +59,14 @@ def _line(request: MemberRequest, outcome: Outcome) -> str:
     return render(request, "documents/_uploaded.html", {"outcome": outcome}).content.decode()
 
 
-def _store(actor: Actor, file: "PostedFile[Any]", tag_ids: Sequence[str], *, again: bool) -> Outcome:
+def _store(actor: Actor, file: "PostedFile[Any]", chosen: _Chosen, *, again: bool) -> Outcome:
     name = file.name or "file"
     earlier = None if again else find_duplicate(actor=actor, sha256=_sha256(file))
     if earlier is not None:
         return Outcome(name, duplicate_of=earlier)
     try:
-        (stored,) = upload_documents(actor=actor, files=[_as_upload(name, file, tag_ids)])
+        upload = _as_upload(name, file, chosen.tag_ids)
+        (stored,) = upload_documents(actor=actor, files=[upload], auto_create=chosen.auto_create)
     except DomainError as problem:
         return Outcome(name, problem=problem.detail)
     return Outcome(name, document=stored.document)

@@ -5,6 +5,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from documents.panel import extraction_panel, has_result
+from documents.review_card import review_card
 from documents.selectors import get_document, latest_parse, pages
 from documents.services import reparse, update_document
 from documents.status import shown_tags, status_of
@@ -28,6 +29,7 @@ def workspace(request: MemberRequest, document_id: str) -> HttpResponse:
         {
             **context,
             "panel": shown,
+            "review": review_card(actor=request.actor, document_id=document_id),
             "all_tags": list_tags(actor=request.actor, limit=200).rows,
             "split": _split(request.COOKIES.get("split", "")),
             "tab": "extraction" if has_result(actor=request.actor, document=document) else "agent",
@@ -40,6 +42,17 @@ def workspace(request: MemberRequest, document_id: str) -> HttpResponse:
 def viewer(request: MemberRequest, document_id: str) -> HttpResponse:
     """Only the viewer: asked for again when reading has ended."""
     return render(request, "documents/_viewer.html", viewer_context(actor=request.actor, document_id=document_id))
+
+
+@require_GET
+@member_page
+def review(request: MemberRequest, document_id: str) -> HttpResponse:
+    """Only what the agent proposes: asked for again when that has changed."""
+    document = get_document(actor=request.actor, document_id=document_id)
+    card = review_card(actor=request.actor, document_id=document_id)
+    response = render(request, "documents/_review_slot.html", {"document": document, "review": card})
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def viewer_context(*, actor: Actor, document_id: object) -> dict[str, object]:

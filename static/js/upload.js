@@ -20,13 +20,13 @@ function size(bytes) {
   return `${bytes.toFixed(step && bytes < 10 ? 1 : 0)} ${units[step]}`;
 }
 
-function add(files, { again = false, tags = chosenTags() } = {}) {
+function add(files, { again = false, tags = chosenTags(), auto = form.elements.auto_create.checked } = {}) {
   for (const file of [...files].slice(0, Number(form.dataset.maxFiles))) {
     const item = line.content.cloneNode(true).firstElementChild;
     item.querySelector("[data-name]").textContent = file.name;
     item.querySelector("[data-done]").textContent = size(file.size);
     list.append(item);
-    const job = { file, item, again, tags, cancelled: false };
+    const job = { file, item, again, tags, auto, cancelled: false };
     item.querySelector("[data-cancel]").addEventListener("click", () => {
       job.cancelled = true;
       job.request?.abort();
@@ -54,6 +54,7 @@ function send(job) {
   const body = new FormData();
   body.append("csrfmiddlewaretoken", form.querySelector("[name=csrfmiddlewaretoken]").value);
   for (const tag of job.tags) body.append("tag_ids", tag);
+  if (job.auto) body.append("auto_create", "1");
   if (job.again) body.append("again", "1");
   body.append("files", file, file.name);
   const request = (job.request = new XMLHttpRequest());
@@ -74,7 +75,7 @@ function send(job) {
   request.send(body);
 }
 
-function finish({ file, item, tags }, request) {
+function finish({ file, item, tags, auto }, request) {
   const holder = document.createElement("template");
   holder.innerHTML = request.status && request.status < 500 ? request.responseText : "";
   const made = holder.content.querySelector("li");
@@ -82,10 +83,10 @@ function finish({ file, item, tags }, request) {
     item.classList.add("bad");
     item.querySelector("[data-done]").textContent = "The server did not answer.";
     const retry = item.querySelector("[data-cancel]");
-    retry.replaceWith(Object.assign(document.createElement("button"), { className: "btn small", type: "button", textContent: "Try again", onclick: () => { item.remove(); add([file], { tags }); } }));
+    retry.replaceWith(Object.assign(document.createElement("button"), { className: "btn small", type: "button", textContent: "Try again", onclick: () => { item.remove(); add([file], { tags, auto }); } }));
     return;
   }
-  kept.set(made, { file, tags });
+  kept.set(made, { file, tags, auto });
   item.replaceWith(made);
   if (made.dataset.stored) window.htmx.trigger(document.body, "documents-changed");
 }
@@ -94,9 +95,9 @@ list.addEventListener("click", (event) => {
   const item = event.target.closest("li");
   if (event.target.closest("[data-forget]")) item.remove();
   if (event.target.closest("[data-again]") && kept.has(item)) {
-    const { file, tags } = kept.get(item);
+    const { file, tags, auto } = kept.get(item);
     item.remove();
-    add([file], { again: true, tags });
+    add([file], { again: true, tags, auto });
   }
 });
 

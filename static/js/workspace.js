@@ -78,6 +78,7 @@ work.addEventListener("htmx:wsAfterMessage", (event) => {
   seen = news.seq;
   const viewer = document.getElementById("viewer");
   if ("readingEnded" in news || (news.type === "page.parsed" && !viewer.querySelector(".sheet"))) reload("viewer");
+  if (news.type.startsWith("document.auto_create.")) reload("review");
   if (news.type.startsWith("extraction.") || "readingEnded" in news) {
     window.dispatchEvent(new CustomEvent("docrouter:extraction", { detail: { ...news } }));
   }

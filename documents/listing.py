@@ -47,6 +47,13 @@ _COUNTED = """WITH found AS MATERIALIZED ({found}) SELECT (SELECT count(*) FROM 
 )
 """
 
+_RANK = "(SELECT found_id FROM ({found}) AS found WHERE {rank} ORDER BY found_at DESC, found_id DESC LIMIT %s)"
+_RANKS = {
+    "equal": "found_name = UPPER(%s)",
+    "begins": "found_name LIKE UPPER(%s) AND found_name <> UPPER(%s)",
+    "contains": "found_name NOT LIKE UPPER(%s)",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -61,11 +68,9 @@ class Place:
     sort: str | None
 
     @property
-    def ranks(self) -> tuple[Q, Q] | None:
-        """Names that equal the search, and that begin with it, when these come first."""
-        if self.sort or not self.name_search:
-            return None
-        return Q(name__iexact=self.name_search), Q(name__istartswith=self.name_search)
+    def ranked(self) -> str | None:
+        """The text by which names are ranked."""
+        return None if self.sort else self.name_search or None
 
 
 def with_tags(rows: QuerySet[Document], tags: Sequence[Tag]) -> QuerySet[Document]:
@@ -127,10 +132,10 @@ def counted(rows: QuerySet[Document], place: Place, *, limit: int) -> tuple[int,
     Raises: ListQueryInvalid.
     """
     keys = _keys(rows, place)
-    columns = {f"key{n}": key.expression for n, key in enumerate(keys)}
-    found = rows.order_by().annotate(found_id=F("pk"), **columns).values_list("found_id", *columns)[:limit]
     order = ", ".join(f"key{n} {'DESC' if key.descending else 'ASC'}" for n, key in enumerate(keys))
+    columns = {f"key{n}": key.expression for n, key in enumerate(keys)}
     try:
+        found = rows.order_by().annotate(found_id=F("pk"), **columns).values_list("found_id", *columns)[:limit]
         sql, params = found.query.sql_with_params()
     except EmptyResultSet:
         return 0, []
@@ -141,12 +146,13 @@ def counted(rows: QuerySet[Document], place: Place, *, limit: int) -> tuple[int,
 
 
 def _keys(rows: QuerySet[Document], place: Place) -> list[OrderBy]:
-    keys: list[OrderBy] = []
-    for key in ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST).query.order_by:
-        keys.append(OrderBy(F(key.lstrip("-")), descending=key[0] == "-") if isinstance(key, str) else key)
-    if place.ranks is None:
+    keys = [
+        key if isinstance(key, OrderBy) else OrderBy(F(str(key).lstrip("-")), descending=str(key).startswith("-"))
+        for key in ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST).query.order_by
+    ]
+    if place.ranked is None:
         return keys
-    equal, begins = place.ranks
+    equal, begins = Q(name__iexact=place.ranked), Q(name__istartswith=place.ranked)
     return [OrderBy(Case(When(equal, then=0), When(begins, then=1), default=2)), *keys]
 
 
@@ -157,13 +163,17 @@ def page_of_ids(rows: QuerySet[Document], place: Place) -> list[uuid.UUID]:
     needed any more.
     Raises: ListQueryInvalid.
     """
-    first, last = place.first, place.last
-    if place.ranks is None:
+    if place.ranked is None:
         rows = ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST)
-        return list(rows.values_list("pk", flat=True)[first:last])
-    equal, begins = place.ranks
-    ranks = [
-        rows.filter(rank).order_by(*_NEWEST_FIRST).values_list("pk", flat=True)[:last]
-        for rank in (equal, begins & ~equal, ~begins)
-    ]
-    return list(ranks[0].union(*ranks[1:], all=True)[first:last])
+        return list(rows.values_list("pk", flat=True)[place.first : place.last])
+    columns = {"found_id": F("pk"), "found_at": F("created_at"), "found_name": Upper("name")}
+    sql, params = rows.order_by().annotate(**columns).values_list(*columns).query.sql_with_params()
+    start = connections[rows.db].ops.prep_for_like_query(place.ranked) + "%"
+    given = {"equal": [place.ranked], "begins": [start, place.ranked], "contains": [start]}
+    with connections[rows.db].cursor() as cursor:
+        cursor.execute(
+            " UNION ALL ".join(_RANK.format(found=sql, rank=rank) for rank in _RANKS.values()) + " OFFSET %s LIMIT %s",
+            [one for name in _RANKS for one in (*params, *given[name], place.last)]
+            + [place.first, place.last - place.first],
+        )
+        return [found_id for (found_id,) in cursor.fetchall()]

@@ -1,6 +1,7 @@
 """Fill an organization with very many documents by SQL: for what can only be seen with many rows."""
 
 import uuid
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -60,7 +61,7 @@ def fill(organization: Organization, count: int) -> list[Tag]:
     Of the 30 tags that are returned, the first five are on 1/15 each, the next on 1/138 each, the last on 20 documents.
     """
     tags = Tag.objects.bulk_create(Tag(organization=organization, name=f"tag {n:02}") for n in range(TAGS))
-    values = {
+    values: dict[str, Any] = {
         "seed": uuid.uuid4().hex,
         "organization": organization.pk,
         "rare": RARE,

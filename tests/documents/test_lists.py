@@ -386,7 +386,7 @@ def test_the_right_index_serves_each_order_and_search(alice: Person) -> None:
         "document_by_name": {"sort": order("-document_name")},
         "document_by_state": {"sort": order("state")},
         "document_by_uploader": {"sort": order("uploaded_by")},
-        "document_by_letters": {"name_search": RARE},
+        "document_by_tags_and_letters": {"name_search": RARE},
         "document_by_metadata": {"metadata_search": "case=C-7"},
     }
     for index, query in expected.items():
@@ -394,10 +394,12 @@ def test_the_right_index_serves_each_order_and_search(alice: Person) -> None:
             list_documents(actor=alice.actor, **query)
         used = {word for found in captured.captured_queries for word in _indexes(found["sql"])}
         assert index in used, (index, used)
-    connection.cursor().execute("DROP INDEX document_by_letters")
+    connection.cursor().execute("DROP INDEX document_by_tags_and_letters")
     with CaptureQueriesContext(connection) as captured:
         list_documents(actor=alice.actor, name_search=RARE)
-    assert "document_by_letters" not in {word for found in captured.captured_queries for word in _indexes(found["sql"])}
+    assert "document_by_tags_and_letters" not in {
+        word for found in captured.captured_queries for word in _indexes(found["sql"])
+    }
 
 
 def _indexes(sql: str) -> set[str]:

@@ -40,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_ORGANIZATION, include("agent.api.urls")),
     path(_ORGANIZATION, include("webhooks.api.urls")),
     path("v1/", include("documents.api.v1.urls")),
+    path("", include("documents.api.v1.share_urls")),
     path("document/", include(v1_alias_urlpatterns)),
     path("v1/", include("agent.api.v1.urls")),
     path("v0/<path:rest>", UnknownView.as_view(), name="unknown"),

@@ -23,5 +23,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("agent.urls")),
     path("", include("webhooks.urls")),
     path("", include("docrouter.api_urls")),
+    path("", include("documents.sharing_urls")),
     path("admin/", admin.site.urls),
 ]

@@ -75,16 +75,19 @@ def operation(
     headers: Sequence[str] = (),
     public: bool = False,
     status: int = 200,
+    or_status: int | None = None,
     problem: type[BaseModel] | None = None,
 ) -> Callable[[F], F]:
     """Describe a handler. `answer` is a model, `list[Model]` or a schema; `errors` beside the 401, 422 and 429 of all.
 
     `media_type` is the answer's; with `or_events` or `or_text` it may be a stream instead, with `ranges` a part of it.
-    `headers` are request headers that matter here. `status` is that of success; `problem` the form of errors, where
-    it is not the usual one.
+    `headers` are request headers that matter here. `status` is that of success, `or_status` another one; `problem` the
+    form of errors, where it is not the usual one.
     """
     statuses = sorted({*errors, 422, 429, *(() if public else (401, 403)), *((413,) if body is not None else ())})
     responses = _success(status, media_type, answer)
+    if or_status is not None:
+        responses |= _success(or_status, media_type, answer)
     if or_events:
         responses[(200, "text/event-stream")] = _described(EVENTS, "Done")
     if or_text:

@@ -1,6 +1,7 @@
 """What of a document is shown to people without an account: links to share, and publications."""
 
 from django.db import models
+from django.utils import timezone
 
 from core.fields import OrderedJSONField
 from core.models import TenantModel
@@ -55,6 +56,16 @@ class ShareLink(TenantModel):
             ),
         ]
         indexes = [models.Index(fields=["document", "-created_at"], name="share_by_document")]
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.max_views is not None and self.views >= self.max_views
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody can open it any more."""
+        expired = self.expires_at is not None and self.expires_at <= timezone.now()
+        return self.revoked_at is not None or expired or self.is_used_up
 
 
 class Publication(TenantModel):

@@ -67,10 +67,6 @@ def check_open(link: ShareLink) -> None:
         raise ShareGone("This link has expired.", code="share_expired")
 
 
-def has_views_left(link: ShareLink) -> bool:
-    return link.max_views is None or link.views < link.max_views
-
-
 def page_of(link: ShareLink, number: int) -> Page | None:
     """A page of the version that the link shows."""
     return Page.objects.filter(version_id=link.version_id, number=number).first() if 0 < number < 2**31 else None

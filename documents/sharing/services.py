@@ -32,7 +32,7 @@ from documents.sharing.errors import (
     ShareRoleRefused,
 )
 from documents.sharing.redaction import check_patterns, redact, stamp_of
-from documents.sharing.selectors import check_open, check_token, get_share_link, has_views_left, link_of, token_digest
+from documents.sharing.selectors import check_open, check_token, get_share_link, link_of, token_digest
 from documents.sharing.shown import SharedView, shared_content
 from organizations.actor import Actor
 from organizations.services import record
@@ -131,7 +131,7 @@ def greet(*, share_id: object, token: str) -> ShareLink:
     link = link_of(share_id=share_id)
     check_token(link, token)
     check_open(link)
-    if not has_views_left(link):
+    if link.is_used_up:
         raise _used_up()
     return link
 

@@ -17,7 +17,7 @@ from documents.selectors import page_content
 from documents.sharing.errors import ShareFieldsOnly
 from documents.sharing.masking import HIDDEN, Masker, masked_columns, masked_page
 from documents.sharing.redaction import is_covered, masker_of, sum_of, usable_extraction
-from documents.sharing.selectors import page_of, read_pages_of
+from documents.sharing.selectors import page_of, pages_of, read_pages_of
 from llm.content import DocumentContent
 
 _WORD_COLUMNS = ("text", "x0", "y0", "x1", "y1", "line")
@@ -163,3 +163,30 @@ def shared_content(link: ShareLink) -> DocumentContent:
     if link.redact:
         pages = [masked_page(page, hidden_words(link, row)) for page, row in zip(pages, rows, strict=True)]
     return DocumentContent(link.document_id.hex, shared_name(link), tuple(pages))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPage:
+    """A page with its text. Units: points."""
+
+    number: int
+    width: float
+    height: float
+    text: str
+
+
+def shared_sheets(link: ShareLink) -> list[Page]:
+    """The pages that may be looked at: numbers and sizes only."""
+    return [] if link.fields_only else pages_of(link.version_id)
+
+
+def shared_pages(link: ShareLink) -> list[SharedPage]:
+    """The pages with their text; none of a link that shows only fields."""
+    if link.fields_only:
+        return []
+    shown = []
+    for row in read_pages_of(link.version_id):
+        page = page_content(row)
+        text = masked_page(page, hidden_words(link, row)).text if link.redact else page.text
+        shown.append(SharedPage(row.number, row.width, row.height, text))
+    return shown

@@ -14,6 +14,7 @@ from documents.status import status_of
 
 _LIST_CHANGES = {"document.uploaded", "document.updated", "document.deleted", "document.restored"}
 _AUTO_CREATE = "document.auto_create."
+_SHOWN_ELSEWHERE = ("turn.", "share.", "document.published", "document.unpublished")
 _READ_ENDS = {"run.completed", "run.failed", "run.cancelled"}
 
 
@@ -26,7 +27,7 @@ class DocumentsConsumer(MemberConsumer):
     async def document_event(self, message: dict[str, Any]) -> None:
         """An event of a document: its state again, and whether the list itself has changed."""
         event = message["event"]
-        if not await self.still_member():
+        if event["type"].startswith(_SHOWN_ELSEWHERE) or not await self.still_member():
             return
         if event["type"] in _LIST_CHANGES:
             await self.send(text_data=render_to_string("documents/_list_news.html", {"event": event}))
@@ -53,8 +54,9 @@ class DocumentConsumer(MemberConsumer):
 
     async def document_event(self, message: dict[str, Any]) -> None:
         """An event of the document: its state, what happened to its result, its pages when reading has ended."""
-        if await self.still_member():
-            await self.send(text_data=await database_sync_to_async(self._render)(message["event"]))
+        event = message["event"]
+        if not event["type"].startswith(_SHOWN_ELSEWHERE) and await self.still_member():
+            await self.send(text_data=await database_sync_to_async(self._render)(event))
 
     def _render(self, event: dict[str, Any]) -> str:
         context = {

@@ -8,6 +8,7 @@ from channels.security.websocket import AllowedHostsOriginValidator
 from channels.testing import WebsocketCommunicator
 from django.test import AsyncClient
 
+from agent.services import start_turn
 from documents import sockets
 from documents.models import Document
 from documents.services import delete_document, update_document
@@ -53,6 +54,7 @@ async def test_the_workspace_hears_of_its_own_document_only(alice: Person, recei
     listening = await socket_of(alice, f"/ws/documents/{receipt.id.hex}")
     assert (await listening.connect())[0]
     await sync_to_async(update_document)(actor=alice.actor, document_id=other.id, name="Other.pdf")
+    await sync_to_async(start_turn)(actor=alice.actor, document_id=receipt.id, text="What is it?", launch=False)
     await sync_to_async(update_document)(actor=alice.actor, document_id=receipt.id, name="June.pdf")
     html = await listening.receive_from(5)
     assert 'data-type="document.updated"' in html

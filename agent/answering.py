@@ -165,7 +165,7 @@ class Answering:
         wanted = dict(self.job.asked.response_format or {})
         messages = build_messages(self.job.asked, self.job.source)
         for _ in range(TRIES):
-            if (self._draft.cost_usd or 0) >= settings.AGENT_MAX_COST_PER_TURN:
+            if (self._draft.cost_usd or 0) >= self.job.cost_cap:
                 raise AnswerCostLimit
             said = await client.complete(**self._asked(messages), response_format=wanted)
             self._draft.spend(said)

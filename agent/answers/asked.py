@@ -40,12 +40,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """All that is needed to ask the model, read in one go."""
+    """All that is needed to ask the model, read in one go.
+
+    `share_id` is the link that it was asked through. Units: `cost_cap` in US dollars; from there on no further call.
+    """
 
     response_id: uuid.UUID
     source: Source
     asked: Asked
     model: str
+    cost_cap: Decimal
+    share_id: uuid.UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,7 @@ class MarkReader:
         self._held = ""
         self._clear = ""
         self._begun = False
+        self._skips = False
 
     def feed(self, text: str) -> Iterator[Piece]:
         """What is clear by now."""
@@ -54,6 +55,9 @@ class MarkReader:
         return self._read(ended=True)
 
     def _read(self, *, ended: bool) -> Iterator[Piece]:
+        if self._skips:
+            line = self._held.find("\n")
+            self._skips, self._held = line < 0, self._held[line:] if line >= 0 else ""
         while self._held:
             at = self._held.find("[")
             found = (len(self._held), None) if at < 0 else self._mark(at, ended=ended)
@@ -101,6 +105,7 @@ class MarkReader:
             return None
         if end < 0 or end - begin > LONGEST:
             line = text.find("\n", begin)
+            self._skips = line < 0
             return (line if line >= 0 else len(text)), Mark(0, "")
         return end + length, Mark(int(start["page"]), text[begin:end].strip().strip(_QUOTES).strip())
 

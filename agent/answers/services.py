@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 import structlog
@@ -15,8 +16,12 @@ from agent.models import Response
 from core.errors import DomainError
 from core.ids import show_id
 from documents.errors import RunNotFound, TextNotReady
+from documents.events import append_event
 from documents.models import Document, DocumentVersion, Page, Run
 from documents.selectors import get_document, get_run, page_content
+from documents.sharing.selectors import link_of
+from documents.sharing.services import book_answer, return_answer
+from documents.sharing.shown import SharedView
 from llm import catalog, registry
 from llm.content import DocumentContent
 from organizations.actor import Actor
@@ -48,13 +53,34 @@ def begin_response(*, actor: Actor, document_id: object, asked: Asked) -> Job:
         author_id=actor.user_id,
         actor_name=actor.name,
         via=actor.via,
-        question=asked.text[:_QUESTION_KEPT],
-        pages_shown=len(source.content.pages),
-        model_requested=asked.model,
-        model_used=model,
+        **_facts(asked, source, model),
     )
     record(actor=actor, action="response.asked", target=("response", row.pk), data={"document_id": document.pk.hex})
-    return Job(response_id=row.pk, source=source, asked=asked, model=model)
+    return Job(response_id=row.pk, source=source, asked=asked, model=model, cost_cap=_cost_cap())
+
+
+@transaction.atomic
+def begin_shared_response(*, view: SharedView, asked: Asked) -> Job:
+    """The same for somebody with a link: of its masked pages, always by the organization's default model."""
+    model = choose_model("")
+    texts = [(page.number, page.text) for page in view.content.pages]
+    numbers = set(choose_pages(texts, question=asked.text, room=room_for(model)))
+    pages = tuple(page for page in view.content.pages if page.number in numbers)
+    version_id = link_of(share_id=view.share_id).version_id
+    content = DocumentContent(view.content.document_id, view.content.name, pages)
+    source = Source(content=content, page_count=len(texts), version_id=version_id, run_id=None)
+    row = Response.objects.create(
+        organization_id=view.organization_id,
+        document_id=view.document_id,
+        version_id=version_id,
+        share_id=view.share_id,
+        via="share",
+        **_facts(asked, source, model),
+    )
+    data = {"share_id": view.share_id.hex, "response_id": row.pk.hex}
+    append_event(document_id=view.document_id, type="share.asked", data=data)
+    cap = min(_cost_cap(), view.cost_left_usd)
+    return Job(response_id=row.pk, source=source, asked=asked, model=model, cost_cap=cap, share_id=view.share_id)
 
 
 @transaction.atomic
@@ -63,6 +89,8 @@ def finish_response(*, job: Job, draft: Draft) -> Response:
     row = lock_response(job.response_id)
     row.status = Response.Status.COMPLETED
     _keep(row, draft)
+    if job.share_id is not None:
+        book_answer(share_id=job.share_id, cost_usd=draft.cost_usd or Decimal(0))
     return row
 
 
@@ -74,6 +102,9 @@ def fail_response(*, job: Job, draft: Draft, problem: DomainError | None) -> Res
     row.error_code = problem.error_code if problem else "cancelled"
     row.error_message = problem.detail[:500] if problem else "Stopped."
     _keep(row, draft)
+    if job.share_id is not None:
+        book_answer(share_id=job.share_id, cost_usd=draft.cost_usd or Decimal(0))
+        return_answer(share_id=job.share_id)
     log.info("response.failed", response_id=row.pk.hex, code=row.error_code)
     return row
 
@@ -98,6 +129,19 @@ def room_for(model: str) -> int:
     tokens = registry.described(model).max_input_tokens
     room = int(settings.ANSWER_TEXT_CHARS)
     return min(room, tokens * _CHARS_PER_TOKEN) if tokens else room
+
+
+def _facts(asked: Asked, source: Source, model: str) -> dict[str, Any]:
+    return {
+        "question": asked.text[:_QUESTION_KEPT],
+        "pages_shown": len(source.content.pages),
+        "model_requested": asked.model,
+        "model_used": model,
+    }
+
+
+def _cost_cap() -> Decimal:
+    return Decimal(str(settings.AGENT_MAX_COST_PER_TURN))
 
 
 def _keep(row: Response, draft: Draft) -> None:

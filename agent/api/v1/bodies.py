@@ -62,6 +62,13 @@ class ResponseBody(V1Body):
     tools: list[Any] | None = None
 
 
+class ShareQuery(V1Body):
+    """The token of a link, or the ticket of a view, where they cannot be sent as headers."""
+
+    token: str = ""
+    ticket: str = ""
+
+
 def asked_of(body: ResponseBody) -> Asked:
     """The question. Raises: InputInvalid, NotSupported, SchemaInvalid."""
     _refuse_what_we_cannot(body)

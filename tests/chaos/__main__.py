@@ -16,6 +16,7 @@ def main() -> int:
         auto_create = os.environ.get("AUTO_CREATE", "1") == "1"
         figures = storm(product, kills=int(os.environ.get("KILLS", "50")), auto_create=auto_create)
         sys.stdout.write(show(figures) + "\n")
+        (data_dir / "logs" / "run.log").write_text(product.run.text)
     return 0 if figures.is_sound else 1
 
 

@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from agent.models import StandingRule
 from documents.models import Document, Extraction
+from documents.publishing import publish
+from documents.sharing.services import create_share_link
 from tags_app.services import create_tag
 from tests.agent.rows import add_call, add_message, make_thread, make_turn
 from tests.conftest import Person
@@ -43,6 +45,8 @@ class Belongings:
     rule_id: str
     webhook_id: str
     delivery_id: str
+    share_id: str
+    publication_id: str
 
     def ids(self) -> dict[str, str]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -78,6 +82,8 @@ def belongings_of(person: Person, *, mark: str = MARK) -> Belongings:
     webhook, delivery = webhook_of(person, mark)
     schema_revision = revision.schema_revision
     assert schema_revision is not None
+    shared = create_share_link(actor=person.actor, document_id=document.pk).link
+    published = publish(actor=person.actor, document_id=document.pk)
     return Belongings(
         document_id=document.pk.hex,
         run_id=document.runs.get().pk.hex,
@@ -96,6 +102,8 @@ def belongings_of(person: Person, *, mark: str = MARK) -> Belongings:
         rule_id=rule.pk.hex,
         webhook_id=webhook.pk.hex,
         delivery_id=delivery.pk.hex,
+        share_id=shared.pk.hex,
+        publication_id=published.pk.hex,
     )
 
 

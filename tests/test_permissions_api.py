@@ -188,11 +188,16 @@ WAYS |= {
     "v1_alias_upload": {"post": Way(members(422))},  # no file came with it
     "v1_alias_status": {"get": Way(MEMBERS)},
     "v1_alias_reparse": {"post": Way(members(202))},
+    "v1_share_links": {"get": Way(MEMBERS), "post": Way(members(201))},
+    "v1_share_link": {"delete": Way(members(204))},
+    "v1_share": {"get": Way((401,) * 7, query={"token": "nonsense"})},  # a token opens it, whoever has it
+    "v1_publish": {"get": Way(MEMBERS), "post": Way(members(201))},
+    "v1_publication": {"get": Way(UNKNOWN)},  # for whoever has its address; this is none
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 ALL = {name.removeprefix("v0:"): kept for name, kept in routes(get_resolver().url_patterns) if name.startswith("v0:")}
 CASES = [(name, method) for name in ALL for method in METHODS]
-FIXED = {"provider_name": "openai", "rest": "nonsense", "token": "nonsense", "token_id": "nonsense"}
+FIXED = {"provider_name": "openai", "rest": "nonsense", "token": "nonsense", "token_id": "nonsense", "slug": "nonsense"}
 SOMEBODY = new_id().hex
 ASYNCHRONOUS = {
     name: issubclass(

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
-from django.db.models import Case, Count, F, OrderBy, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Count, F, OrderBy, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Upper
 
 from core.conditions import Field, contains, has_trigram, storable
@@ -42,11 +42,12 @@ _MAX_PAIRS = 20
 _MAX_SEARCH = 10_000
 _SAMPLE = 1000
 _RARE = 100
-_COUNTED = """WITH found AS MATERIALIZED ({found}) SELECT (SELECT count(*) FROM found), ARRAY(
-  SELECT found_id FROM found WHERE (SELECT count(*) FROM found) < %s ORDER BY {order} OFFSET %s LIMIT %s
-)
+_COUNTED = """WITH found AS MATERIALIZED ({found}), counted AS MATERIALIZED (SELECT count(*) AS number FROM found)
+SELECT number, ARRAY(
+  SELECT found_id FROM found WHERE (SELECT number FROM counted) < %s ORDER BY {order} OFFSET %s LIMIT %s
+) FROM counted
 """
-
+_BY_RANK = "CASE WHEN UPPER(named) = UPPER(%s) THEN 0 WHEN UPPER(named) LIKE UPPER(%s) THEN 1 ELSE 2 END"
 _RANK = "(SELECT found_id FROM ({found}) AS found WHERE {rank} ORDER BY found_at DESC, found_id DESC LIMIT %s)"
 _RANKS = {
     "equal": "found_name = UPPER(%s)",
@@ -124,36 +125,51 @@ def narrowed(
     return rows
 
 
-def counted(rows: QuerySet[Document], place: Place, *, limit: int) -> tuple[int, list[uuid.UUID]]:
-    """How many rows there are, up to `limit`. With fewer, the ids at this place too.
+def counted(rows: QuerySet[Document], place: Place, *, limit: int) -> tuple[int, list[uuid.UUID] | None]:
+    """How many rows there are, up to `limit`. With fewer, the ids at this place too, except in the order of tags.
 
     Few rows are found first and sorted then. To go along the index of an order until a page is full would be a bet on
     where in the order they stand, which is lost by names that are both sought and sorted, and by what is long ago.
     Raises: ListQueryInvalid.
     """
-    keys = _keys(rows, place)
-    order = ", ".join(f"key{n} {'DESC' if key.descending else 'ASC'}" for n, key in enumerate(keys))
-    columns = {f"key{n}": key.expression for n, key in enumerate(keys)}
+    columns, order, given = _sorting(rows, place)
     try:
         found = rows.order_by().annotate(found_id=F("pk"), **columns).values_list("found_id", *columns)[:limit]
         sql, params = found.query.sql_with_params()
     except EmptyResultSet:
         return 0, []
     with connections[rows.db].cursor() as cursor:
-        cursor.execute(_COUNTED.format(found=sql, order=order), [*params, limit, place.first, place.last - place.first])
+        places = [limit if columns else 0, *given, place.first, place.last - place.first]
+        cursor.execute(_COUNTED.format(found=sql, order=order), [*params, *places])
         number, ids = cursor.fetchone()
-    return number, ids
+    return number, ids if columns and number < limit else None
 
 
-def _keys(rows: QuerySet[Document], place: Place) -> list[OrderBy]:
-    keys = [
-        key if isinstance(key, OrderBy) else OrderBy(F(str(key).lstrip("-")), descending=str(key).startswith("-"))
-        for key in ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST).query.order_by
-    ]
+def _sorting(rows: QuerySet[Document], place: Place) -> tuple[dict[str, F], str, list[str]]:
+    """The columns to keep of what is found, the SQL that sorts by them, and its values. No columns when one is none.
+
+    What is made of the columns is made of few rows only.
+    """
+    columns: dict[str, F] = {}
+    order: list[str] = []
+    for key in ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST).query.order_by:
+        one = key if isinstance(key, OrderBy) else OrderBy(F(str(key).lstrip("-")), descending=str(key)[0] == "-")
+        is_text = isinstance(one.expression, Upper)
+        column = one.expression.get_source_expressions()[0] if is_text else one.expression
+        if not isinstance(column, F):
+            return {}, "found_id", []
+        name = f"key{len(order)}"
+        columns[name] = column
+        order.append(f"{f'UPPER({name})' if is_text else name} {'DESC' if one.descending else 'ASC'}")
     if place.ranked is None:
-        return keys
-    equal, begins = Q(name__iexact=place.ranked), Q(name__istartswith=place.ranked)
-    return [OrderBy(Case(When(equal, then=0), When(begins, then=1), default=2)), *keys]
+        return columns, ", ".join(order), []
+    columns["named"] = F("name")
+    return columns, ", ".join([_BY_RANK, *order]), [place.ranked, _start(rows, place.ranked)]
+
+
+def _start(rows: QuerySet[Document], text: str) -> str:
+    """The pattern of what begins with this text."""
+    return connections[rows.db].ops.prep_for_like_query(text) + "%"
 
 
 def page_of_ids(rows: QuerySet[Document], place: Place) -> list[uuid.UUID]:
@@ -168,7 +184,7 @@ def page_of_ids(rows: QuerySet[Document], place: Place) -> list[uuid.UUID]:
         return list(rows.values_list("pk", flat=True)[place.first : place.last])
     columns = {"found_id": F("pk"), "found_at": F("created_at"), "found_name": Upper("name")}
     sql, params = rows.order_by().annotate(**columns).values_list(*columns).query.sql_with_params()
-    start = connections[rows.db].ops.prep_for_like_query(place.ranked) + "%"
+    start = _start(rows, place.ranked)
     given = {"equal": [place.ranked], "begins": [start, place.ranked], "contains": [start]}
     with connections[rows.db].cursor() as cursor:
         cursor.execute(

@@ -72,8 +72,8 @@ def list_documents(
     narrow = narrowed(rows, actor=actor, name_search=name_search, filters=filters)
     number, ids = counted(narrow, place, limit=COUNT_LIMIT)
     few = number < COUNT_LIMIT
-    if not few:
-        ids = page_of_ids(rows, place)
+    if ids is None:
+        ids = page_of_ids(narrow if few else rows, place)
     reached = skip + len(ids) if ids else 0
     return DocumentList(_documents(ids[:limit]), max(number, reached), skip, few or 0 < len(ids) <= limit)
 

@@ -23,6 +23,7 @@ from webhooks.services import WebhookChanges
 
 PAGE_SIZE = 25
 SHOWN_ONCE = "webhook_secret"
+KINDS = (("", "All"), ("pending", "On their way"), ("delivered", "Delivered"), ("failed", "Failed"))
 
 
 def admin_page(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
@@ -63,6 +64,7 @@ def webhook_page(request: MemberRequest, webhook_id: str) -> HttpResponse:
         "listens": [EVENTS.get(event, event) for event in webhook.events],
         "found": found,
         "status": status,
+        "kinds": KINDS,
         "secret": _take_secret(request, webhook),
     }
     return render(request, "webhooks/detail.html", context)

@@ -8,6 +8,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from documents.errors import EncryptedFile, UnreadableFile
+from documents.ingest.drawn import read_drawn_boxes, without_ticks
 from documents.ingest.forms import Mark, add_marks, read_marks
 from documents.ingest.glyphs import Glyphs, garbled_share, read_glyphs, words_of
 from documents.ingest.layout import Layout
@@ -41,8 +42,10 @@ class PdfFile:
             pieces = [piece for piece in words_of(glyphs) if _is_on_page(piece, width, height)]
             needs_ocr = _needs_ocr(page, glyphs, pieces)
             marks = read_marks(page, self.document.formenv)
-            if marks:
-                pieces = add_marks(pieces, marks, self._flattened(number, marks))
+            drawn = [] if needs_ocr else read_drawn_boxes(page, pieces, marks)
+            if marks or drawn:
+                flattened = self._flattened(number, marks) if marks else []
+                pieces = add_marks(without_ticks(pieces, drawn), [*marks, *drawn], flattened)
             return RawPage(number, width, height, page.get_rotation(), pieces, needs_ocr)
         finally:
             page.close()

@@ -32,12 +32,16 @@ def _marks(cell: Cell) -> Iterator[tuple[int, bool]]:
 
 
 def _captions(lines: Sequence[Line], line: Line, cell: Cell, place: int) -> Iterator[str]:
-    """Right of the box, else the words above it, else those left of it."""
+    """Right of the box, or left of it where a colon leads to it; else the words above it, those left of it."""
     right = _words(cell.tokens[place + 1 :])
     if not right:
         after = next((other for other in line.cells if other.x0 >= cell.x1 - 1 and other is not cell), None)
         near = after is not None and after.x0 - cell.x1 < 2.5 * cell.height
         right = _words(after.tokens) if after is not None and near else ""
+    leads_on = right.endswith(":")  # to the next box
+    if (leads_on or not right) and (asked := _asked_before(line, cell, place)):
+        yield asked
+        return
     if right:
         yield right
     above = _stack_above(lines, line, cell)
@@ -47,6 +51,16 @@ def _captions(lines: Sequence[Line], line: Line, cell: Cell, place: int) -> Iter
         yield " ".join([*beside, left.text])
     if above:
         yield above
+
+
+def _asked_before(line: Line, cell: Cell, place: int) -> str:
+    """The label of "Express delivery: [x]", in the box's own cell or in the one before; "" without a colon."""
+    before = cell.tokens[:place]
+    if not before:
+        left = next((other for other in reversed(line.cells) if other.x1 <= cell.x0 + 1 and other is not cell), None)
+        before = left.tokens if left is not None and cell.x0 - left.x1 < 4 * cell.height else ()
+    words = _words(before[::-1])
+    return " ".join(reversed(words.split())) if words.split(" ")[0].endswith(":") else ""
 
 
 def _words(tokens: Sequence[Token]) -> str:

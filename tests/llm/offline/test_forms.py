@@ -225,3 +225,17 @@ def test_an_address_over_several_lines_or_boxes_is_taken_whole_and_without_the_n
 def test_a_field_for_name_and_address_takes_all_lines_of_the_box() -> None:
     found = extract(sender_and_receiver(), {"sender_name_address": TEXT})
     assert found == {"sender_name_address": "Harbour Mills P.O. Box 12 New Haven, CT 06520"}
+
+
+def test_a_box_behind_a_colon_belongs_to_the_words_before_it() -> None:
+    paper = Paper().row(
+        50,
+        (40, "Live Delivery:"),
+        (120, "☐"),
+        (160, "Online Delivery:"),
+        (250, "☒"),
+        (290, "Video Delivery:"),
+        (380, "☒"),
+    )
+    flags = {name: {"type": "boolean"} for name in ("live_delivery", "online_delivery", "video_delivery")}
+    assert extract(document(paper), flags) == {"live_delivery": False, "online_delivery": True, "video_delivery": True}

@@ -69,7 +69,7 @@ def test_an_upload_is_told_with_its_tags_and_metadata(alice: Person) -> None:
 
 def test_a_read_that_failed_is_told_with_its_reason(document: Document) -> None:
     run = run_of(document, kind="parse", phase="error", error_code="broken", error_message="It is broken.")
-    append(document, "run.failed", run)
+    append(document, "run.failed", run, kind="parse")
     event, data = told()
     assert event == "document.error"
     assert data["error"] == {"code": "broken", "message": "It is broken.", "retryable": False}
@@ -93,7 +93,13 @@ def test_a_result_is_told_without_its_values(alice: Person, document: Document) 
 def test_a_prompt_that_failed_is_told_and_one_that_was_stopped_is_not(
     document: Document, phase: str, events: list[str]
 ) -> None:
-    append(document, "extraction.failed", run_of(document, kind="extract", phase=phase, error_code="x"), code="x")
+    append(
+        document,
+        "extraction.failed",
+        run_of(document, kind="extract", phase=phase, error_code="x"),
+        code="x",
+        retryable=False,
+    )
     assert list(Delivery.objects.values_list("event", flat=True)) == events
     if events:
         assert told()[1]["prompt"]["prompt_revid"] == "default"
@@ -109,9 +115,17 @@ def test_a_proposal_is_told(document: Document) -> None:
     )
 
 
-@pytest.mark.parametrize("type", ["document.updated", "run.queued", "page.parsed", "extraction.started"])
-def test_most_of_a_log_is_nobodys_business(document: Document, type: str) -> None:
-    append(document, type, run_of(document, kind="parse", phase="queued"))
+@pytest.mark.parametrize(
+    ("type", "data"),
+    [
+        ("document.updated", {"changed": ["name"]}),
+        ("run.queued", {"kind": "parse"}),
+        ("run.completed", {"kind": "parse"}),
+        ("extraction.started", {"prompt_revid": "default"}),
+    ],
+)
+def test_most_of_a_log_is_nobodys_business(document: Document, type: str, data: dict[str, Any]) -> None:
+    append(document, type, run_of(document, kind="parse", phase="queued"), **data)
     assert not Delivery.objects.exists()
 
 

@@ -86,7 +86,7 @@ def _values(extraction: Extraction, patterns: Sequence[str]) -> Iterator[Any]:
                 yield value
 
 
-def stamp_of(link: ShareLink) -> str:
+def _stamp_of(link: ShareLink) -> str:
     """What the masks depend on, in short: another stamp, and they are worked out anew."""
     extraction = usable_extraction(link)
     facts: list[object] = [_RULES, link.redact, str(link.extraction_id)]
@@ -97,7 +97,28 @@ def stamp_of(link: ShareLink) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
-def redact(link: ShareLink) -> Redaction:
+def work_out(link: ShareLink) -> None:
+    """Write the masks of a link into it, without saving it. Raises: ShareGone."""
+    stamp = _stamp_of(link) if link.redact else ""
+    redaction = _redact(link)
+    link.masks, link.masks_stamp = dict(redaction.masks or {}), stamp
+    link.fields_only, link.fields_only_reason = redaction.fields_only, redaction.reason[:500]
+
+
+def work_out_again(link: ShareLink) -> None:
+    """The same, kept for the next request. Raises: ShareGone."""
+    work_out(link)
+    link.save(update_fields=["masks", "masks_stamp", "fields_only", "fields_only_reason"])
+
+
+def up_to_date(link: ShareLink) -> ShareLink:
+    """The link with masks that hold for the result and the pages as they are now. Raises: ShareGone."""
+    if link.redact and link.masks_stamp != _stamp_of(link):
+        work_out_again(link)
+    return link
+
+
+def _redact(link: ShareLink) -> Redaction:
     """Look through all pages for the hidden values. Raises: ShareGone."""
     extraction = usable_extraction(link)
     if not link.redact or extraction is None:

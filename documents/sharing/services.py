@@ -31,7 +31,7 @@ from documents.sharing.errors import (
     SharePasswordWrong,
     ShareRoleRefused,
 )
-from documents.sharing.redaction import check_patterns, redact, stamp_of
+from documents.sharing.redaction import check_patterns, up_to_date, work_out
 from documents.sharing.selectors import check_open, check_token, get_share_link, link_of, token_digest
 from documents.sharing.shown import SharedView, shared_content
 from organizations.actor import Actor
@@ -96,7 +96,7 @@ def create_share_link(
         created_by_id=actor.user_id,
         created_by_name=actor.name,
     )
-    _work_out(link)
+    work_out(link)
     if link.fields_only and role == "ask":
         raise ShareInvalid(f"{link.fields_only_reason} Nobody can ask about pages that are not shown: choose looking.")
     link.save(force_insert=True)
@@ -153,19 +153,6 @@ def look(*, share_id: object, ticket: str) -> ShareLink:
     tickets.check(ticket, link.pk)
     check_open(link)
     return up_to_date(link)
-
-
-def up_to_date(link: ShareLink) -> ShareLink:
-    """The link with masks that hold for the result and the pages as they are now. Raises: ShareGone."""
-    if link.redact and link.masks_stamp != stamp_of(link):
-        work_out_again(link)
-    return link
-
-
-def work_out_again(link: ShareLink) -> None:
-    """Look through all pages anew and keep what came out."""
-    _work_out(link)
-    link.save(update_fields=["masks", "masks_stamp", "fields_only", "fields_only_reason"])
 
 
 def open_for_asking(
@@ -244,13 +231,6 @@ def _check_password(link: ShareLink, password: str | None, address: str) -> None
     count("share_passwords", [("share", link.pk.hex)])
     if len(password) > _LONGEST_PASSWORD or not check_password(password, link.password_hash):
         raise SharePasswordWrong
-
-
-def _work_out(link: ShareLink) -> None:
-    stamp = stamp_of(link) if link.redact else ""
-    redaction = redact(link)
-    link.masks, link.masks_stamp = dict(redaction.masks or {}), stamp
-    link.fields_only, link.fields_only_reason = redaction.fields_only, redaction.reason[:500]
 
 
 def _extraction(actor: Actor, document_id: object, prompt_revid: str | None) -> Extraction | None:

@@ -16,7 +16,7 @@ from documents.page_images import PageImage, cached_image
 from documents.selectors import page_content
 from documents.sharing.errors import ShareFieldsOnly
 from documents.sharing.masking import HIDDEN, Masker, masked_columns, masked_page
-from documents.sharing.redaction import is_covered, masker_of, sum_of, usable_extraction
+from documents.sharing.redaction import is_covered, masker_of, sum_of, usable_extraction, work_out_again
 from documents.sharing.selectors import page_of, pages_of, read_pages_of
 from llm.content import DocumentContent
 
@@ -113,16 +113,26 @@ def _place(known: Any, is_plain: bool, link: ShareLink, clean: Callable[[str], s
 
 
 def hidden_words(link: ShareLink, page: Page) -> set[int]:
-    """Which words of the page are blacked out.
+    """Which words of the page are blacked out. A page that changed since is looked through first.
 
-    Raises: PageNotFound for a page that was not looked through as it is now.
+    Raises: PageNotFound, ShareFieldsOnly, ShareGone.
     """
     if not link.redact:
         return set()
-    mask = link.masks.get(str(page.number))
-    if mask is None or mask["sum"] != sum_of(page):
+    if _mask_of(link, page) is None:
+        work_out_again(link)
+    if link.fields_only:
+        raise ShareFieldsOnly
+    hidden = _mask_of(link, page)
+    if hidden is None:
         raise PageNotFound
-    return set(mask["words"])
+    return hidden
+
+
+def _mask_of(link: ShareLink, page: Page) -> set[int] | None:
+    """The hidden words of the page, None when nobody has looked through it as it is now."""
+    mask = link.masks.get(str(page.number))
+    return set(mask["words"]) if mask is not None and mask["sum"] == sum_of(page) else None
 
 
 def _page(link: ShareLink, number: int) -> Page:

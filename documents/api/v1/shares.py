@@ -23,8 +23,9 @@ from documents.api.v1.share_bodies import (
 )
 from documents.models import ShareLink
 from documents.sharing.guarding import guarded_public, share_url, site
+from documents.sharing.redaction import up_to_date
 from documents.sharing.selectors import list_share_links
-from documents.sharing.services import create_share_link, look, open_share, revoke_share_link, up_to_date
+from documents.sharing.services import create_share_link, look, open_share, revoke_share_link
 from documents.sharing.shown import shared_fields, shared_name, shared_pages
 from organizations.api.v1_doors import ORGANIZATION_HEADER, V1PublicView, V1View
 

@@ -1,4 +1,4 @@
-"""The demo organization of `make run`: one administrator, one sample document that the real workers process."""
+"""The demo organization of `make run`: one administrator, one sample document that the real workers set up."""
 
 from pathlib import Path
 
@@ -46,4 +46,4 @@ def _ensure_user() -> User:
 
 def _upload_sample(user: User, organization: Organization) -> None:
     actor = selectors.actor_for(user=user, organization_id=organization.id, via="task")
-    upload_documents(actor=actor, files=[UploadedFile(name=SAMPLE.name, path=SAMPLE)])
+    upload_documents(actor=actor, files=[UploadedFile(name=SAMPLE.name, path=SAMPLE)], auto_create=True)

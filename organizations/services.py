@@ -56,6 +56,7 @@ class OrganizationChanges:
     type: str | None = None
     members: Mapping[uuid.UUID, Role] | None = None
     default_prompt_enabled: bool | None = None
+    auto_create_enabled: bool | None = None
     experimental_features: bool | None = None
     flow_log_level: str | None = None
     ocr_config: dict[str, Any] | None = None
@@ -294,7 +295,13 @@ def _lock_for_admin(*, by: User, organization_id: object) -> Organization:
 
 
 def _set_plain(organization: Organization, changes: OrganizationChanges) -> None:
-    for field in ("default_prompt_enabled", "experimental_features", "flow_log_level", "ocr_config"):
+    for field in (
+        "default_prompt_enabled",
+        "auto_create_enabled",
+        "experimental_features",
+        "flow_log_level",
+        "ocr_config",
+    ):
         value = getattr(changes, field)
         if value is not None:
             setattr(organization, field, value)

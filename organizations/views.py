@@ -11,7 +11,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import DomainError
 from organizations import lockout
@@ -20,7 +20,8 @@ from organizations.forms import InvitationForm, SignInForm
 from organizations.letters.selectors import get_invitation, registered
 from organizations.letters.services import accept_invitation, verify_email
 from organizations.middleware import SESSION_KEY
-from organizations.selectors import actor_for
+from organizations.selectors import actor_for, get_organization
+from organizations.services import OrganizationChanges, update_organization
 
 VERIFY_PAGE, INVITATION_PAGE = "organizations:verify_email_page", "organizations:invitation_page"
 
@@ -58,6 +59,21 @@ class SignInView(auth_views.LoginView):
             "email": self.request.POST.get("username", "")[:320],
             "address": self.request.META.get("REMOTE_ADDR", ""),
         }
+
+
+@require_http_methods(["GET", "POST"])
+@member_page
+def settings_page(request: MemberRequest) -> HttpResponse | HttpResponseRedirect:
+    """What holds for the whole organization; its admins change it, the others see it."""
+    organization_id = request.actor.organization_id
+    if request.method == "POST":
+        changes = OrganizationChanges(auto_create_enabled=request.POST.get("auto_create") == "1")
+        update_organization(by=request.user, organization_id=organization_id, changes=changes)
+        messages.info(request, _("Saved."))
+        return redirect("organizations:settings")
+    return render(
+        request, "organizations/settings.html", {"settings": get_organization(organization_id=organization_id)}
+    )
 
 
 @require_POST

@@ -75,6 +75,7 @@ ROUTES: dict[str, Ways] = {
     "organizations:verify_email_page": Ways(OPEN, (400, 400, 400, 400)),
     "organizations:invitation": Ways((302, 302, 302, 302)),
     "organizations:invitation_page": Ways((404, 404, 404, 404), (404, 404, 404, 404)),
+    "organizations:settings": Ways(OWN, (DOOR, 302, 403, 302)),
     "documents:list": Ways(OWN, query={"q": ""}),
     "documents:upload": Ways(post=(DOOR, 400, 400, 400)),  # no file came with it
     "documents:detail": Ways(SEES),

@@ -121,6 +121,7 @@ class NewOrganizationBody(Body):
     name: str
     type: Type = "individual"
     default_prompt_enabled: bool | None = None
+    auto_create_enabled: bool | None = None
     experimental_features: bool = False
     flow_log_level: FlowLogLevel = "ERROR"
     ocr_config: OcrConfig | None = None
@@ -138,6 +139,7 @@ class OrganizationBody(Body):
     type: Type | None = "individual"
     members: Annotated[list[MemberBody], Field(max_length=10_000)] | None = None
     default_prompt_enabled: bool | None = None
+    auto_create_enabled: bool | None = None
     experimental_features: bool | None = None
     flow_log_level: FlowLogLevel | None = None
     ocr_config: OcrConfig | None = None
@@ -154,6 +156,7 @@ class OrganizationAnswer(Answer):
     members: list[MemberAnswer]
     type: Type
     default_prompt_enabled: bool
+    auto_create_enabled: bool
     experimental_features: bool
     flow_log_level: FlowLogLevel
     ocr_config: OcrConfig
@@ -171,6 +174,7 @@ class OrganizationAnswer(Answer):
                 "members": [{"user_id": show_id(one.user_id), "role": one.role} for one in row.memberships.all()],
                 "type": row.type,
                 "default_prompt_enabled": row.default_prompt_enabled,
+                "auto_create_enabled": row.auto_create_enabled,
                 "experimental_features": row.experimental_features,
                 "flow_log_level": row.flow_log_level,
                 "ocr_config": row.ocr_config,

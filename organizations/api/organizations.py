@@ -72,6 +72,7 @@ class OrganizationsView(AccountView):
         given = asked.default_prompt_enabled
         changes = OrganizationChanges(
             default_prompt_enabled=self.default_prompt_is_free() if given is None else given,
+            auto_create_enabled=asked.auto_create_enabled,
             experimental_features=asked.experimental_features,
             flow_log_level=asked.flow_log_level,
             ocr_config=asked.ocr_config.model_dump() if asked.ocr_config else None,
@@ -101,6 +102,7 @@ class OrganizationDetailView(AccountView):
             type=asked.type,
             members=None if asked.members is None else _roles(asked.members),
             default_prompt_enabled=asked.default_prompt_enabled,
+            auto_create_enabled=asked.auto_create_enabled,
             experimental_features=asked.experimental_features,
             flow_log_level=asked.flow_log_level,
             ocr_config=asked.ocr_config.model_dump() if asked.ocr_config else None,

@@ -61,7 +61,10 @@ class PromptsQuery(GridQuery):
 
 
 class PromptAnswer(Answer):
-    """One version. `prompt_id` is the same for all versions, `prompt_revid` is this one's."""
+    """One version. `prompt_id` is the same for all versions, `prompt_revid` is this one's.
+
+    `pending_review`: the agent made it by itself, and nobody has accepted it yet: it runs on no other document.
+    """
 
     prompt_revid: str
     prompt_id: str
@@ -77,12 +80,20 @@ class PromptAnswer(Answer):
     include: Include
     created_at: datetime
     created_by: str
+    pending_review: bool = False
 
     @classmethod
     def of(cls, revision: PromptRevision) -> "PromptAnswer":
         """The row as an answer; its prompt, schema and tags are best fetched already."""
         shown = show_prompt(revision)
-        return cls(**{**shown, "created_at": revision.created_at, "created_by": shown["created_by"] or ""})
+        return cls(
+            **{
+                **shown,
+                "created_at": revision.created_at,
+                "created_by": shown["created_by"] or "",
+                "pending_review": revision.prompt.pending_review,
+            }
+        )
 
     @classmethod
     def built_in(cls) -> "PromptAnswer":

@@ -53,7 +53,10 @@ class DataBody(Body):
 
 
 class SchemaAnswer(Answer):
-    """One version. `schema_id` is the same for all versions, `schema_revid` is this one's."""
+    """One version. `schema_id` is the same for all versions, `schema_revid` is this one's.
+
+    `pending_review`: the agent made it by itself, and nobody has accepted it yet.
+    """
 
     schema_revid: str
     schema_id: str
@@ -62,6 +65,7 @@ class SchemaAnswer(Answer):
     response_format: dict[str, Any]
     created_at: datetime
     created_by: str
+    pending_review: bool
 
     @classmethod
     def of(cls, revision: SchemaRevision) -> "SchemaAnswer":
@@ -74,6 +78,7 @@ class SchemaAnswer(Answer):
             response_format=revision.response_format,
             created_at=revision.created_at,
             created_by=show_id(revision.created_by_id) if revision.created_by_id else "",
+            pending_review=revision.schema.pending_review,
         )
 
 

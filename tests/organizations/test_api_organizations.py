@@ -17,8 +17,8 @@ from tests.conftest import Person, make_person
 from tests.organizations.bad import BAD_IDS, NO_BODY_AT_ALL
 
 KEYS = {
-    "id", "name", "members", "type", "default_prompt_enabled", "experimental_features", "flow_log_level", "ocr_config",
-    "ocr_catalog", "created_at", "updated_at",
+    "id", "name", "members", "type", "default_prompt_enabled", "auto_create_enabled", "experimental_features",
+    "flow_log_level", "ocr_config", "ocr_catalog", "created_at", "updated_at",
 }  # fmt: skip
 DEFAULT_OCR = {
     "mode": "textract",
@@ -93,6 +93,7 @@ def test_what_the_wire_keeps_of_an_organization_comes_back(api: Api) -> None:
         "name": "Acme",
         "type": "team",
         "default_prompt_enabled": False,
+        "auto_create_enabled": True,
         "experimental_features": True,
         "flow_log_level": "TRACE",
         "ocr_config": {"mode": "llm", "textract": {"feature_types": ["TABLES"]}, "llm": {"provider": "openai"}},

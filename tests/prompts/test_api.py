@@ -20,7 +20,7 @@ from tests.schemas.bodies import response_format
 
 KEYS = {
     *("prompt_revid", "prompt_id", "prompt_version", "name", "content", "schema_id", "schema_version", "tag_ids"),
-    *("model", "kb_id", "peer_match_keys", "include", "created_at", "created_by"),
+    *("model", "kb_id", "peer_match_keys", "include", "created_at", "created_by", "pending_review"),
 }
 DEEP = b"[" * 200 + b"]" * 200
 

@@ -17,7 +17,10 @@ from tests.conftest import Person
 from tests.schemas.bodies import response_format, wrapping
 
 FORMAT = response_format(total="number", number="string")
-KEYS = {"schema_revid", "schema_id", "schema_version", "name", "response_format", "created_at", "created_by"}
+KEYS = {
+    *("schema_revid", "schema_id", "schema_version", "name", "response_format", "created_at", "created_by"),
+    "pending_review",
+}
 DEEP = b"[" * 200 + b"]" * 200
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from documents import processing, services, tasks
+from documents import pipeline, processing, services, tasks
 from documents.models import Document, Event, Run
 from documents.services import UploadedFile
 from tags_app.services import create_tag
@@ -136,9 +136,8 @@ def test_a_worker_that_is_killed_twice_in_the_middle_of_a_scan_of_thirty_pages(
     alice: Person, start_worker: StartWorker
 ) -> None:
     worker = start_worker("ingest", RUN_LEASE_SECONDS="2")
-    document = services.upload_documents(actor=alice.actor, files=[UploadedFile(name="scan.pdf", data=scan(30))])[
-        0
-    ].document
+    upload = UploadedFile(name="scan.pdf", data=scan(30))
+    document = services.upload_documents(actor=alice.actor, files=[upload])[0].document
     for least in (4, 15):
         deadline = time.monotonic() + 240
         while Run.objects.get().pages_done < least:
@@ -151,6 +150,7 @@ def test_a_worker_that_is_killed_twice_in_the_middle_of_a_scan_of_thirty_pages(
         worker = start_worker("ingest", RUN_LEASE_SECONDS="2")
 
     mend_until_ended(document, "ocr_completed", seconds=240)
+    assert pipeline.queue_prompts(document.pk) == []
 
     findings = look(database_url())
     assert findings.broken == {}

@@ -1,6 +1,8 @@
 """Whose run is next: in turn between organizations, never more than there is room for, nothing forgotten."""
 
+import sys
 import threading
+import time
 from collections import Counter
 from datetime import timedelta
 from typing import Any
@@ -17,6 +19,7 @@ from documents.services import UploadedFile, cancel_run, upload_documents
 from organizations.models import Organization
 from tests.conftest import Person
 from tests.data import make
+from tests.documents.conftest import StartWorker
 
 
 class Sent(list[str]):
@@ -210,3 +213,28 @@ def test_figures_tell_what_waits_how_long_and_what_is_in_flight(alice: Person, s
     assert len(queries) == 1
     assert (ingest.pool, ingest.waiting, ingest.in_flight, llm.waiting, llm.in_flight) == ("ingest", 3, 2, 0, 0)
     assert 90 <= ingest.oldest_seconds < 100
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_of_two_hundred_uploads_at_once_the_small_organization_s_end_before_the_large_one_s_fiftieth(
+    alice: Person, charlie: Person, start_worker: StartWorker, settings: Any
+) -> None:
+    settings.RUN_SLOTS = settings.RUNS_OF_AN_ORGANIZATION = {"ingest": 2, "llm": 8}
+    files = [UploadedFile(name=f"{number}.pdf", data=make.numbered_pdf(1, salt=str(number))) for number in range(100)]
+    for person, some in ((alice, files), (alice, files[:90]), (charlie, files[:10])):
+        upload_documents(actor=person.actor, files=some)
+    for _ in range(2):
+        start_worker("ingest", INGEST_SLOTS="2")
+    deadline = time.monotonic() + 600
+    while left := Run.objects.exclude(phase__in=Run.ENDED).count():
+        assert time.monotonic() < deadline, f"{left} have not ended"
+        time.sleep(0.5)
+
+    ended = Run.objects.order_by("completed_at").values_list("organization_id", "phase")
+    assert Counter(phase for _, phase in ended) == {"complete": 200}
+    order = [organization_id for organization_id, _ in ended]
+    last_of_small = max(place for place, owner in enumerate(order) if owner == charlie.organization.pk)
+    fiftieth = [place for place, owner in enumerate(order) if owner == alice.organization.pk][49]
+    sys.stdout.write(f"the small one's last is number {last_of_small + 1}, the large one's fiftieth {fiftieth + 1}\n")
+    assert last_of_small < fiftieth

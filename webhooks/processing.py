@@ -34,7 +34,8 @@ log = structlog.get_logger(__name__)
 
 ROUND_SECONDS = 20.0
 """After this a sender lets others of its worker go first."""
-MAX_CLAIMS = 10
+MAX_CLAIMS = 20
+"""A delivery that was begun so often and never ended has killed its workers."""
 LONGEST_REST_SECONDS = 300.0
 PURGE_BATCH = 5000
 
@@ -59,8 +60,10 @@ class Parcel:
 def due_webhooks(*, limit: int = 500) -> list[uuid.UUID]:
     """Webhooks with something to send now that nobody is sending."""
     now = timezone.now()
-    due = Delivery.objects.filter(_is_due(now)).filter(_is_free(now, "webhook__"))
-    return list(due.order_by().values_list("webhook_id", flat=True).distinct()[:limit])
+    due = Delivery.objects.filter(_is_due(now), webhook__enabled=True, webhook__deleted_at__isnull=True)
+    return list(
+        due.filter(_is_free(now, "webhook__")).order_by().values_list("webhook_id", flat=True).distinct()[:limit]
+    )
 
 
 def max_attempts() -> int:
@@ -84,11 +87,8 @@ def take_next(webhook_id: uuid.UUID) -> Parcel | None:
     webhook = lock_free_webhook(webhook_id)
     if webhook is None:
         return None
-    if not webhook.enabled or webhook.deleted_at is not None:
-        end_pending(webhook_id)
-        return None
     now = timezone.now()
-    delivery = webhook.deliveries.filter(_is_due(now)).order_by("created_at", "id").first()
+    delivery = _oldest_due(webhook, now)
     if delivery is None:
         return None
     webhook.epoch += 1
@@ -144,11 +144,11 @@ def end_pending(webhook_id: uuid.UUID) -> int:
 
 
 def purge(*, now: datetime | None = None) -> int:
-    """Forget deliveries that ended long ago, and webhooks that were long in the trash. Returns: how many rows."""
+    """Forget deliveries of long ago, and webhooks that were long in the trash. Returns: how many rows."""
     before = (now or timezone.now()) - timedelta(days=settings.WEBHOOK_KEEP_DAYS)
     count = 0
     while True:
-        old = Delivery.objects.filter(created_at__lt=before).exclude(status=Delivery.Status.PENDING)
+        old = Delivery.objects.filter(created_at__lt=before)
         deleted, _ = Delivery.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:PURGE_BATCH])).delete()
         count += deleted
         if deleted < PURGE_BATCH:
@@ -158,9 +158,9 @@ def purge(*, now: datetime | None = None) -> int:
 
 
 def lock_free_webhook(webhook_id: uuid.UUID) -> Webhook | None:
-    """Hold the row unless somebody sends to it, somebody holds it, or it rests."""
+    """Hold the row unless it is switched off, somebody sends to it, somebody holds it, or it rests."""
     rows = Webhook.objects.select_for_update(skip_locked=True, no_key=True)
-    return rows.filter(_is_free(timezone.now()), pk=webhook_id).first()
+    return rows.filter(_is_free(timezone.now()), pk=webhook_id, enabled=True, deleted_at__isnull=True).first()
 
 
 def lock_held_webhook(parcel: Parcel) -> Webhook | None:
@@ -177,6 +177,15 @@ def _is_free(now: datetime, way: str = "") -> Q:
 
 def _is_due(now: datetime) -> Q:
     return Q(status=Delivery.Status.PENDING, next_attempt_at__lte=now)
+
+
+def _oldest_due(webhook: Webhook, now: datetime) -> Delivery | None:
+    for delivery in webhook.deliveries.filter(_is_due(now)).order_by("created_at", "id")[:1]:
+        if delivery.claims < MAX_CLAIMS:
+            return delivery
+        _end(delivery, Delivery.Status.FAILED, now)
+        delivery.save(update_fields=["status", "next_attempt_at", "ended_at"])
+    return None
 
 
 def _parcel(webhook: Webhook, delivery: Delivery, now: datetime) -> Parcel:
@@ -235,7 +244,7 @@ def _end(delivery: Delivery, status: Delivery.Status, now: datetime) -> None:
 def _fail_or_postpone(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
     waits = settings.WEBHOOK_RETRY_SECONDS
     number = len(delivery.attempts)
-    if outcome.may_pass and number <= len(waits) and delivery.claims < MAX_CLAIMS:
+    if outcome.may_pass and number <= len(waits):
         delivery.next_attempt_at = now + timedelta(seconds=waits[number - 1])
     else:
         _end(delivery, Delivery.Status.FAILED, now)
@@ -264,9 +273,9 @@ def _rest(failures: int) -> float:
 
 
 def _switch_off(webhook: Webhook, now: datetime) -> None:
+    """What waits is kept, and sent once somebody switches it on again."""
     webhook.enabled, webhook.switched_off_at = False, now
-    count = end_pending(webhook.pk)
-    log.warning("webhook.switched_off", webhook_id=show_id(webhook.pk), ended=count)
+    log.warning("webhook.switched_off", webhook_id=show_id(webhook.pk), lost=webhook.lost_in_a_row)
     if webhook.created_by_id is None:
         return
     actor = Actor(

@@ -147,11 +147,12 @@ def test_after_20_lost_deliveries_in_a_row_a_webhook_is_switched_off(
     waiting.refresh_from_db()
     assert not webhook.enabled
     assert webhook.switched_off_at is not None
-    assert (waiting.status, waiting.attempts) == ("failed", [])
+    assert (waiting.status, waiting.attempts, processing.due_webhooks()) == ("pending", [], [])
     assert AuditEntry.objects.filter(action="webhook.switched_off", target_id=webhook.pk.hex).count() == 1
     services.update_webhook(actor=alice.actor, webhook_id=webhook.pk, changes=WebhookChanges(enabled=True))
     webhook.refresh_from_db()
     assert (webhook.enabled, webhook.lost_in_a_row, webhook.switched_off_at) == (True, 0, None)
+    assert processing.due_webhooks() == [webhook.pk]
 
 
 def test_a_lease_that_ran_out_lets_another_send_and_the_first_writes_nothing(
@@ -172,12 +173,34 @@ def test_a_lease_that_ran_out_lets_another_send_and_the_first_writes_nothing(
     assert len(receiver.received) == 1
 
 
-def test_a_webhook_that_was_deleted_or_switched_off_gets_nothing_more(alice: Person, receiver: Receiver) -> None:
+@pytest.mark.parametrize("act", ["off", "deleted", "at once"])
+def test_a_webhook_that_was_deleted_or_switched_off_gets_nothing_more(
+    alice: Person, receiver: Receiver, act: str
+) -> None:
     webhook = make_webhook(alice, receiver.url)
-    tell(alice)
-    Webhook.objects.update(enabled=False)  # as if the event had been told in the same moment
+    delivery = tell(alice)
+    if act == "off":
+        services.update_webhook(actor=alice.actor, webhook_id=webhook.pk, changes=WebhookChanges(enabled=False))
+    elif act == "deleted":
+        services.delete_webhook(actor=alice.actor, webhook_id=webhook.pk)
+    else:
+        Webhook.objects.update(enabled=False)  # as if the event had been told in the same moment
+    assert processing.due_webhooks() == []
     processing.deliver_due(webhook.pk)
-    assert (receiver.received, Delivery.objects.get().status) == ([], "failed")
+    delivery.refresh_from_db()
+    assert (receiver.received, delivery.status) == ([], "pending" if act == "at once" else "failed")
+
+
+def test_a_delivery_that_kills_its_workers_is_given_up(alice: Person, receiver: Receiver) -> None:
+    webhook = make_webhook(alice, receiver.url)
+    delivery, later = tell(alice), tell(alice)
+    Delivery.objects.filter(pk=delivery.pk).update(claims=processing.MAX_CLAIMS)
+    processing.deliver_due(webhook.pk)
+    processing.deliver_due(webhook.pk)
+    delivery.refresh_from_db()
+    later.refresh_from_db()
+    assert (delivery.status, delivery.attempts, later.status) == ("failed", [], "delivered")
+    assert len(receiver.received) == 1
 
 
 def test_a_header_is_sent_instead_of_a_signature(alice: Person, receiver: Receiver) -> None:
@@ -236,5 +259,10 @@ def test_old_deliveries_are_forgotten(alice: Person) -> None:
     long_ago = timezone.now() - timedelta(days=31)
     Delivery.objects.filter(pk=waiting.pk).update(status="pending", ended_at=None, next_attempt_at=long_ago)
     Delivery.objects.filter(pk__in=[old.pk, waiting.pk]).update(created_at=long_ago)
-    assert processing.purge() == 1
-    assert set(Delivery.objects.values_list("pk", flat=True)) == {waiting.pk, fresh.pk}
+    assert processing.purge() == 2
+    assert list(Delivery.objects.values_list("pk", flat=True)) == [fresh.pk]
+    services.delete_webhook(actor=alice.actor, webhook_id=webhook.pk)
+    assert processing.purge() == 0
+    Webhook.objects.update(deleted_at=long_ago)
+    processing.purge()
+    assert not Webhook.objects.exists()

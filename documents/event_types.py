@@ -140,6 +140,11 @@ class ShareFacts(Facts):
     role: str | None = None
 
 
+class ShareQuestion(Facts):
+    share_id: str
+    response_id: str
+
+
 class PublicationFacts(Facts):
     publication_id: str
     version: int | None = None
@@ -169,6 +174,7 @@ EVENT_TYPES: dict[str, type[Facts]] = {
     "turn.decided": Decisions,
     "turn.undone": Undone,
     **{f"share.{what}": ShareFacts for what in ("created", "opened", "revoked", "expired")},
+    "share.asked": ShareQuestion,
     "document.published": PublicationFacts,
     "document.unpublished": PublicationFacts,
 }

@@ -177,6 +177,7 @@ WAYS |= {
     "webhook_delivery_retry": {"post": Way(ADMINS)},
 }
 V1_FILE = {"name": "a.txt", "content": "VG90YWw6IDEyLjUwIEVVUg=="}
+QUESTION = {"input": "What is the total?"}
 WAYS |= {
     "unknown_alias": {method: Way(UNKNOWN) for method in ("get", "post", "put", "patch", "delete")},
     "v1_documents": {"get": Way(MEMBERS), "post": Way(members(201), V1_FILE)},
@@ -188,6 +189,9 @@ WAYS |= {
     "v1_alias_upload": {"post": Way(members(422))},  # no file came with it
     "v1_alias_status": {"get": Way(MEMBERS)},
     "v1_alias_reparse": {"post": Way(members(202))},
+    "v1_responses": {"post": Way(MEMBERS, QUESTION)},
+    "v1_responses_stream": {"post": Way(MEMBERS, QUESTION)},
+    "v1_shared_responses": {"post": Way((401,) * 7, QUESTION, public=True)},  # a token opens it, whoever has it
     "v1_share_links": {"get": Way(MEMBERS), "post": Way(members(201))},
     "v1_share_link": {"delete": Way(members(204))},
     "v1_share": {"get": Way((401,) * 7, query={"token": "nonsense"})},  # a token opens it, whoever has it

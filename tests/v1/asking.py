@@ -40,7 +40,7 @@ def follow(v1: V1, document: Document, body: Json, *, more: str = "responses:str
     answer = v1.raw("post", place(document, more), body)
     assert answer.status_code == 200, answer.content
     assert answer["Content-Type"].startswith("text/event-stream")
-    return events_of(async_to_sync(_streamed)(answer).decode())
+    return events_of(async_to_sync(streamed)(answer).decode())
 
 
 def events_of(text: str) -> list[tuple[str, Json]]:
@@ -54,7 +54,7 @@ def events_of(text: str) -> list[tuple[str, Json]]:
     return found
 
 
-async def _streamed(answer: Any) -> bytes:
+async def streamed(answer: Any) -> bytes:
     return b"".join([chunk async for chunk in answer.streaming_content])
 
 

@@ -125,7 +125,7 @@ def test_our_stream_tells_text_citations_and_the_whole(v1: V1, document: Documen
     said = "".join(data["text"] for kind, data in events if kind == "response.delta")
     assert said == "It is $4,950.00."
     assert [data["quote"] for kind, data in events if kind == "response.citation"] == [TOTAL]
-    assert len([kind for kind, _ in events if kind == "response.delta"]) > 2
+    assert len([kind for kind, _ in events if kind == "response.delta"]) > 1
     kind, whole = events[-1]
     assert (kind, whole["answer"], whole["citations"][0]["quote"]) == ("response.completed", said, TOTAL)
     assert "[[p" not in json.dumps([data for _, data in events])

@@ -6,7 +6,9 @@ it was given, and while it waits it holds neither a thread nor a connection.
 
 import traceback
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
 import structlog
@@ -41,8 +43,9 @@ class Source:
 async def event_frames(source: Source, *, after: int) -> AsyncGenerator[bytes, None]:
     """The outermost shell of a stream: a reader is told in a last frame why it ends."""
     try:
-        async for part in _frames(source, after):
-            yield part
+        async with aclosing(_frames(source, after)) as parts:
+            async for part in parts:
+                yield part
     except DomainError as problem:
         yield _last_frame(problem.error_code, problem.detail)
     except Exception as problem:  # noqa: BLE001 - the outermost shell of a response that has begun
@@ -56,7 +59,7 @@ async def _frames(source: Source, cursor: int) -> AsyncGenerator[bytes, None]:
     yield KEEPALIVE
     async with wakeups_of(source.groups) as wakeups:
         while monotonic() - begun < MAX_STREAM_SECONDS:
-            page = await in_thread(lambda: source.read(cursor))  # noqa: B023 - is over before the cursor moves
+            page = await in_thread(partial(source.read, cursor))
             if page.events:
                 cursor = page.next_after
                 yield b"".join(event_frame(event) for event in page.events)

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from agent.api.v1.urls import alias_urlpatterns as answer_alias_urlpatterns
 from docrouter.api_doors import DescriptionPage, DescriptionView, UnknownV1View, UnknownView
 from documents.api.v1.urls import alias_urlpatterns as v1_alias_urlpatterns
 from llm.catalog import OFFLINE_MODEL, default_extraction_model
@@ -43,6 +44,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("documents.api.v1.share_urls")),
     path("document/", include(v1_alias_urlpatterns)),
     path("v1/", include("agent.api.v1.urls")),
+    path("document/", include(answer_alias_urlpatterns)),
     path("v0/<path:rest>", UnknownView.as_view(), name="unknown"),
     path("v1/<path:rest>", UnknownV1View.as_view(), name="unknown_v1"),
     path("document/<path:rest>", UnknownV1View.as_view(), name="unknown_alias"),

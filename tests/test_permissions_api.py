@@ -189,6 +189,7 @@ WAYS |= {
     "v1_alias_upload": {"post": Way(members(422))},  # no file came with it
     "v1_alias_status": {"get": Way(MEMBERS)},
     "v1_alias_reparse": {"post": Way(members(202))},
+    "v1_alias_completion": {"post": Way(MEMBERS, QUESTION)},
     "v1_responses": {"post": Way(MEMBERS, QUESTION)},
     "v1_responses_stream": {"post": Way(MEMBERS, QUESTION)},
     "v1_shared_responses": {"post": Way((401,) * 7, QUESTION, public=True)},  # a token opens it, whoever has it

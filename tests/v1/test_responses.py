@@ -73,6 +73,14 @@ def test_an_answer_is_also_openais_response_object(v1: V1, document: Document) -
     assert (answer["metadata"], answer["instructions"], answer["tools"]) == ({"k": "v"}, "Be brief", [])
 
 
+def test_the_older_address_answers_in_the_same_shape(v1: V1, document: Document) -> None:
+    older = v1.post(f"/document/{document.pk.hex}/completion", {"input": "What is the total?"}, status=200)
+    newer = ask(v1, document, "What is the total?")
+    assert {key: type(value) for key, value in older.items()} == {key: type(value) for key, value in newer.items()}
+    assert older["answer"] == newer["answer"]
+    assert v1.error("post", f"/document/{UNKNOWN}/completion", {"input": "x"}) == (404, "document_not_found")
+
+
 def test_what_the_document_does_not_say_is_said_to_be_missing(v1: V1, document: Document) -> None:
     answer = ask(v1, document, "What is the warranty period?")
     assert (answer["answer"], answer["citations"]) == ("The document does not say that.", [])

@@ -22,10 +22,11 @@ from core.threads import in_thread
 from documents.sharing.guarding import guarded_public
 from documents.sharing.services import open_for_asking, return_answer
 from documents.sharing.shown import SharedView
-from organizations.api.v1_doors import AsyncV1PublicView, AsyncV1View
+from organizations.api.v1_doors import ORGANIZATION_HEADER, AsyncV1PublicView, AsyncV1View
 
-TAG = "Responses"
+TAG = "Responses (v1)"
 ERRORS = (400, 404, 409, 429, 500, 503)
+HEADERS = (ORGANIZATION_HEADER,)
 EXAMPLE = {"input": "What is the total?"}
 
 
@@ -46,7 +47,7 @@ class ResponsesView(AnsweringView):
     """Ask; with stream: true the events are those of OpenAI's Responses API."""
 
     @operation(
-        "create_response",
+        "v1_create_response",
         "Ask a question about a document; with stream: true the answer is a stream of OpenAI's events",
         tag=TAG,
         answer=ResponseAnswer,
@@ -54,6 +55,7 @@ class ResponsesView(AnsweringView):
         body=ResponseBody,
         errors=ERRORS,
         example=EXAMPLE,
+        headers=HEADERS,
         problem=V1Problem,
     )
     async def post(self, request: Request, document_id: str) -> Result:
@@ -67,7 +69,7 @@ class ResponsesStreamView(AnsweringView):
     """Ask; the answer streams in our own events."""
 
     @operation(
-        "stream_response",
+        "v1_stream_response",
         "Ask a question about a document; the answer streams",
         tag=TAG,
         answer=EVENTS,
@@ -75,6 +77,7 @@ class ResponsesStreamView(AnsweringView):
         body=ResponseBody,
         errors=ERRORS,
         example=EXAMPLE,
+        headers=HEADERS,
         problem=V1Problem,
     )
     async def post(self, request: Request, document_id: str) -> HttpResponseBase:
@@ -91,7 +94,7 @@ class SharedResponsesView(AsyncV1PublicView):
     rates = {"POST": "chat"}
 
     @operation(
-        "create_shared_response",
+        "v1_create_shared_response",
         "Ask a question through a share link; with stream: true the answer is a stream of OpenAI's events",
         tag=TAG,
         answer=ResponseAnswer,

@@ -3,15 +3,22 @@
 from functools import partial
 from typing import Any
 
+import structlog
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
+from redis.exceptions import RedisError
+
+log = structlog.get_logger(__name__)
 
 Payload = dict[str, Any]
 
 
 def publish_on_commit(group: str, payload: Payload) -> None:
-    """Send `payload` (needs a `type`) to everybody in the group once the current transaction commits."""
+    """Send `payload` (needs a `type`) to everybody in the group once the current transaction commits.
+
+    What is true stands in the database: when nobody can be told, the work goes on, and who watches finds out later.
+    """
     transaction.on_commit(partial(_send, group, payload))
 
 
@@ -21,4 +28,7 @@ async def apublish(group: str, payload: Payload) -> None:
 
 
 def _send(group: str, payload: Payload) -> None:
-    async_to_sync(apublish)(group, payload)
+    try:
+        async_to_sync(apublish)(group, payload)
+    except (RedisError, OSError) as problem:
+        log.warning("news.not_sent", news=payload.get("type"), problem=type(problem).__name__)

@@ -153,7 +153,7 @@ def _mark(pool: str, ids: Sequence[uuid.UUID]) -> list[Run]:
 def _send(runs: Iterable[Run]) -> None:
     """Tell workers which runs to work on. Without a broker they wait on: the clock admits them again."""
     rest = list(runs)
-    tasks = current_app.conf.get("run_tasks", {})
+    tasks: dict[str, str] = current_app.conf.get("run_tasks", {})
     try:
         while rest:
             current_app.send_task(tasks[rest[0].kind], args=[show_id(rest[0].pk)])

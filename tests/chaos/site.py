@@ -103,7 +103,7 @@ class Site:
 @contextlib.contextmanager
 def site(data_dir: Path, **knobs: str) -> Iterator[Site]:
     """Start everything; leases are short, so that a run of a dead worker is soon somebody else's."""
-    settings = {
+    settings: dict[str, Any] = {
         "DEMO": "0",
         "WORKER_CONCURRENCY": "2",
         "RATE_LIMIT_SCALE": "0",

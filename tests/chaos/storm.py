@@ -15,6 +15,9 @@ from tests.chaos.site import KINDS, Site
 
 MOST_OPEN = 12
 DRAIN_SECONDS = 600.0
+LEFT_ALONE = (
+    0.5  # after how many of the kills the product may recover before the next one; the others hit it recovering
+)
 
 
 @dataclass
@@ -104,6 +107,8 @@ def storm(site: Site, *, kills: int, pause: tuple[float, float] = (0.5, 7.0), au
         while figures.kills.total() < kills:
             time.sleep(random.uniform(*pause))
             _kill_one(site, figures)
+            if random.random() < LEFT_ALONE:
+                _wait_for_progress(database_url, figures.kill_times[-1][1])
             assert uploads.problem is None, uploads.problem
     finally:
         uploads.stop()
@@ -125,6 +130,15 @@ def _kill_one(site: Site, figures: Figures) -> None:
             sys.stdout.write(f"{figures.kills.total():3}  {now:%H:%M:%S}  kill -9 {kind} ({pid})\n")
             sys.stdout.flush()
             return
+
+
+def _wait_for_progress(database_url: str, since: datetime) -> None:
+    """Leave the product alone until some run has ended."""
+    query = "SELECT 1 FROM documents_run WHERE completed_at > %s LIMIT 1"
+    deadline = time.monotonic() + DRAIN_SECONDS
+    while not ask(database_url, query, since):
+        assert time.monotonic() < deadline, "nothing goes on"
+        time.sleep(0.3)
 
 
 def _longest_pause(database_url: str, figures: Figures) -> tuple[float, str]:

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from docrouter.celery import app
 from documents import admission, processing
 from documents.models import Document, DocumentVersion, Run
 from documents.services import UploadedFile, cancel_run, upload_documents
@@ -40,7 +41,7 @@ class Sent(list[str]):
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Sent:
     messages = Sent()
-    monkeypatch.setattr(admission.current_app, "send_task", messages.send_task, raising=False)
+    monkeypatch.setattr(app, "send_task", messages.send_task)
     settings.RUN_SLOTS = {"ingest": 2, "llm": 2}
     settings.RUNS_OF_AN_ORGANIZATION = {"ingest": 2, "llm": 2}
     return messages

@@ -8,6 +8,7 @@ rows that are skipped.
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote
 
 from django.core.exceptions import EmptyResultSet
@@ -45,6 +46,8 @@ _RARE = 100
 _COUNTED = """WITH found AS MATERIALIZED ({found}), counted AS MATERIALIZED (SELECT count(*) AS number FROM found)
 SELECT number, ARRAY(
   SELECT found_id FROM found WHERE (SELECT number FROM counted) < %s ORDER BY {order} OFFSET %s LIMIT %s
+), ARRAY(
+  SELECT found_id FROM ({many}) AS many WHERE (SELECT number FROM counted) >= %s
 ) FROM counted
 """
 _BY_RANK = "CASE WHEN UPPER(named) = UPPER(%s) THEN 0 WHEN UPPER(named) LIKE UPPER(%s) THEN 1 ELSE 2 END"
@@ -125,24 +128,29 @@ def narrowed(
     return rows
 
 
-def counted(rows: QuerySet[Document], place: Place, *, limit: int) -> tuple[int, list[uuid.UUID] | None]:
-    """How many rows there are, up to `limit`. With fewer, the ids at this place too, except in the order of tags.
+def counted(
+    rows: QuerySet[Document], narrow: QuerySet[Document], place: Place, *, limit: int
+) -> tuple[int, list[uuid.UUID]]:
+    """How many rows there are, up to `limit`, and the ids at this place. `narrow` are the same rows, found by more.
 
-    Few rows are found first and sorted then. To go along the index of an order until a page is full would be a bet on
-    where in the order they stand, which is lost by names that are both sought and sorted, and by what is long ago.
+    Fewer than `limit` are found first and sorted then. To go along the index of an order until a page is full, as is
+    done with many, would be a bet on where in the order they stand: it is lost by names that are both sought and
+    sorted, and by what is long ago. One statement, of which PostgreSQL begins only what the count calls for.
     Raises: ListQueryInvalid.
     """
     columns, order, given = _sorting(rows, place)
+    found = narrow.order_by().annotate(found_id=F("pk"), **columns).values_list("found_id", *columns)[:limit]
     try:
-        found = rows.order_by().annotate(found_id=F("pk"), **columns).values_list("found_id", *columns)[:limit]
         sql, params = found.query.sql_with_params()
+        many, asked = _along_the_order(rows, place)
     except EmptyResultSet:
         return 0, []
+    few = limit if columns else 0
+    values = [*params, few, *given, place.first, place.last - place.first, *asked, few]
     with connections[rows.db].cursor() as cursor:
-        places = [limit if columns else 0, *given, place.first, place.last - place.first]
-        cursor.execute(_COUNTED.format(found=sql, order=order), [*params, *places])
-        number, ids = cursor.fetchone()
-    return number, ids if columns and number < limit else None
+        cursor.execute(_COUNTED.format(found=sql, order=order, many=many), values)
+        number, of_few, of_many = cursor.fetchone()
+    return number, of_few or of_many
 
 
 def _sorting(rows: QuerySet[Document], place: Place) -> tuple[dict[str, F], str, list[str]]:
@@ -155,7 +163,7 @@ def _sorting(rows: QuerySet[Document], place: Place) -> tuple[dict[str, F], str,
     for key in ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST).query.order_by:
         one = key if isinstance(key, OrderBy) else OrderBy(F(str(key).lstrip("-")), descending=str(key)[0] == "-")
         is_text = isinstance(one.expression, Upper)
-        column = one.expression.get_source_expressions()[0] if is_text else one.expression
+        column = one.expression.get_source_expressions()[0] if isinstance(one.expression, Upper) else one.expression
         if not isinstance(column, F):
             return {}, "found_id", []
         name = f"key{len(order)}"
@@ -173,23 +181,26 @@ def _start(rows: QuerySet[Document], text: str) -> str:
 
 
 def page_of_ids(rows: QuerySet[Document], place: Place) -> list[uuid.UUID]:
-    """The ids at this place of many rows, found along the index of the order.
+    """The ids at this place, found along the index of the order. Raises: ListQueryInvalid."""
+    sql, params = _along_the_order(rows, place)
+    with connections[rows.db].cursor() as cursor:
+        cursor.execute(sql, params)
+        return [found_id for (found_id,) in cursor.fetchall()]
 
-    The ranks of a search are asked for one after the other: PostgreSQL does not begin with one whose rows are not
+
+def _along_the_order(rows: QuerySet[Document], place: Place) -> tuple[str, list[Any]]:
+    """The ranks of a search are asked for one after the other: PostgreSQL does not begin with one whose rows are not
     needed any more.
-    Raises: ListQueryInvalid.
     """
     if place.ranked is None:
         rows = ordered(rows, sort=place.sort, fields=FIELDS, tie=_TIE, default=_NEWEST_FIRST)
-        return list(rows.values_list("pk", flat=True)[place.first : place.last])
+        found = rows.annotate(found_id=F("pk")).values_list("found_id")[place.first : place.last]
+        sql, params = found.query.sql_with_params()
+        return sql, list(params)
     columns = {"found_id": F("pk"), "found_at": F("created_at"), "found_name": Upper("name")}
     sql, params = rows.order_by().annotate(**columns).values_list(*columns).query.sql_with_params()
     start = _start(rows, place.ranked)
     given = {"equal": [place.ranked], "begins": [start, place.ranked], "contains": [start]}
-    with connections[rows.db].cursor() as cursor:
-        cursor.execute(
-            " UNION ALL ".join(_RANK.format(found=sql, rank=rank) for rank in _RANKS.values()) + " OFFSET %s LIMIT %s",
-            [one for name in _RANKS for one in (*params, *given[name], place.last)]
-            + [place.first, place.last - place.first],
-        )
-        return [found_id for (found_id,) in cursor.fetchall()]
+    values = [one for name in _RANKS for one in (*params, *given[name], place.last)]
+    ranks = " UNION ALL ".join(_RANK.format(found=sql, rank=rank) for rank in _RANKS.values())
+    return f"{ranks} OFFSET %s LIMIT %s", [*values, place.first, place.last - place.first]

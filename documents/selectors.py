@@ -70,12 +70,11 @@ def list_documents(
     if rows is everything:
         return DocumentList(_documents(page_of_ids(rows, place)[:limit]), tally(actor=actor), skip)
     narrow = narrowed(rows, actor=actor, name_search=name_search, filters=filters)
-    number, ids = counted(narrow, place, limit=COUNT_LIMIT)
-    few = number < COUNT_LIMIT
-    if ids is None:
-        ids = page_of_ids(narrow if few else rows, place)
+    number, ids = counted(rows, narrow, place, limit=COUNT_LIMIT)
     reached = skip + len(ids) if ids else 0
-    return DocumentList(_documents(ids[:limit]), max(number, reached), skip, few or 0 < len(ids) <= limit)
+    return DocumentList(
+        _documents(ids[:limit]), max(number, reached), skip, number < COUNT_LIMIT or 0 < len(ids) <= limit
+    )
 
 
 def _documents(ids: Sequence[uuid.UUID]) -> list[Document]:

@@ -116,7 +116,8 @@ def settle_open_calls(turn: Turn, result: Json) -> None:
 
 def tell_on_commit(turn: Turn, event: Event) -> None:
     """Number an event of a turn that no runner holds, and tell it once this transaction commits."""
-    turn.event_seq = max(turn.event_seq, last_seq(turn.pk)) + 1
+    begun = 1 if turn.epoch else 0  # who asked was told that it started before the runner could tell anybody
+    turn.event_seq = max(turn.event_seq, last_seq(turn.pk), begun) + 1
     turn.save(update_fields=["event_seq"])
     numbered = Numbered(turn.event_seq, event)
     transaction.on_commit(lambda: append_now(turn.pk, turn.thread_id, numbered))

@@ -86,29 +86,45 @@ def _set_up(module: Any) -> None:
     module.utils.custom_llm_setup()
 
 
-def _leave_tools_alone() -> None:
-    """OpenAI's client compares each tool with its types for keys to rename and dates to write, three milliseconds for
-    the agent's tools in every round. What we send is JSON as it goes out, so the tools are put back untouched."""
+def _leave_json_alone() -> None:
+    """OpenAI's client compares each tool and message with its types, for keys to rename and dates to write: some
+    milliseconds in every round of the agent. What we send is JSON already, so that is put back untouched."""
     module: Any = importlib.import_module("openai.resources.chat.completions.completions")
     transform = getattr(module, "async_maybe_transform", None)
-    if transform is None or hasattr(transform, "leaves_tools_alone"):
+    if transform is None or hasattr(transform, "leaves_json_alone"):
         return
 
     async def transform_the_rest(data: Any, expected_type: Any) -> Any:
-        tools = data.get("tools") if isinstance(data, dict) else None
-        if not (isinstance(tools, list) and all(type(tool) is dict for tool in tools)):
+        if not isinstance(data, dict):
             return await transform(data, expected_type)
-        rest = {key: value for key, value in data.items() if key != "tools"}
-        return {**await transform(rest, expected_type), "tools": tools}
+        plain = {key: data[key] for key in ("messages", "tools") if _is_plain(data.get(key))}
+        rest = {key: value for key, value in data.items() if key not in plain}
+        return {**await transform(rest, expected_type), **plain}
 
-    transform_the_rest.leaves_tools_alone = True  # type: ignore[attr-defined]  # a mark, so that it is done once
+    transform_the_rest.leaves_json_alone = True  # type: ignore[attr-defined]  # a mark, so that it is done once
     module.async_maybe_transform = transform_the_rest
+
+
+def _is_plain(value: Any) -> bool:
+    """A list of JSON objects, as far down as there is anything but text, numbers and the like."""
+    if type(value) is not list:
+        return False
+    waiting = list(value)
+    while waiting:
+        part = waiting.pop()
+        if type(part) is dict:
+            waiting += part.values()
+        elif type(part) is list:
+            waiting += part
+        elif not (part is None or type(part) in (str, int, float, bool)):
+            return False
+    return all(type(item) is dict for item in value)
 
 
 def _rehearse(module: Any) -> None:
     """Load what the first call would load, a second or more in somebody's request: a call that goes nowhere."""
     importlib.import_module("openai.resources")
-    _leave_tools_alone()
+    _leave_json_alone()
     registry.entries()
 
     async def call() -> None:

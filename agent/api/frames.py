@@ -16,11 +16,12 @@ from django.http import StreamingHttpResponse
 from redis.exceptions import RedisError
 
 from agent.api.results import Finish, Json, compact, finish_text, last_words
-from agent.events import ErrorEvent, to_text
+from agent.events import ErrorEvent, TurnStarted, to_text
 from agent.models import Turn
 from agent.selectors import Replay
 from agent.streams import Stored, watch
 from core.errors import DomainError
+from core.ids import show_id
 from core.threads import in_thread
 
 log = structlog.get_logger(__name__)
@@ -61,14 +62,19 @@ def event_response(content: AsyncGenerator[bytes, None]) -> StreamingHttpRespons
     return response
 
 
-async def event_frames(source: Source, *, after: int, replay_first: bool = True) -> AsyncGenerator[bytes, None]:
+async def event_frames(
+    source: Source, *, after: int, replay_first: bool = True, is_new: bool = False
+) -> AsyncGenerator[bytes, None]:
     """The outermost shell of a stream: whatever happens, the reader is told in a last frame.
 
-    A new turn needs no replay first: its events come live from the first on.
+    A turn that goes on needs no replay first: its events come live. Nor does a new one, and with what it begins is
+    known: that is told before anything is waited for.
     """
     reader = _Reader(source, after)
     try:
-        async with aclosing(reader.frames(replay_first=replay_first)) as frames:
+        if is_new:
+            yield reader.beginning()
+        async with aclosing(reader.frames(replay_first=replay_first and not is_new)) as frames:
             async for part in frames:
                 yield part
     except Exception as problem:  # noqa: BLE001 - the outermost shell of a response that has begun
@@ -114,6 +120,12 @@ class _Reader:
                         return
             if not self.is_over and (part := await self._replayed()):
                 yield part
+
+    def beginning(self) -> bytes:
+        """The first event of a turn, word for word as its runner tells it."""
+        self.cursor, turn = 1, self.source.turn
+        thread_id = show_id(turn.thread_id) if turn.thread_id else None
+        return frame(1, to_text(TurnStarted(turn_id=show_id(turn.pk), thread_id=thread_id, model=turn.model)))
 
     def error(self, text: str, code: str) -> bytes:
         """A last frame of the door's own; its id is the last event that the reader has."""

@@ -103,7 +103,7 @@ class ChatView(TurnView):
         if not body.stream:
             return await self.answer(turn, finish, after=0, seconds=CHAT_SECONDS)
         source = self.source(turn, finish, once_only=True)
-        return event_response(event_frames(source, after=0, replay_first=is_known))
+        return event_response(event_frames(source, after=0, is_new=not is_known))
 
     def _ask(self, document_id: str) -> tuple[ChatBody, Turn, bool]:
         """The request, its turn, and whether that is the one that an earlier request with the same key started."""

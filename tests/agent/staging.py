@@ -9,6 +9,7 @@ import pytest
 
 from agent import driving
 from agent.models import ToolCall, Turn
+from agent.streams import last_seq
 from documents.models import Document, DocumentVersion, Page
 from llm.types import Completion, Delta
 from organizations.actor import Actor
@@ -82,11 +83,11 @@ def makes_tag(call_id: str = "w", name: str = "Paid") -> Completion:
 
 
 def waits_for(turn_id: Any, *statuses: str, seconds: float = 10.0) -> Turn:
-    """The turn once it has one of these states."""
+    """The turn once it has one of these states, and once that was told to those who listen (which comes after it)."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         turn = Turn.objects.get(pk=turn_id)
-        if turn.status in statuses:
+        if turn.status in statuses and not 0 < last_seq(turn.pk) < turn.event_seq:
             return turn
         time.sleep(0.02)
     raise AssertionError(f"still {turn.status} after {seconds} s, expected {statuses}")

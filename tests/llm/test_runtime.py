@@ -10,6 +10,8 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsStr
 import agent.tools  # noqa: F401 - fills the toolbox
 from agent.toolbox import toolbox
 
+CALL = {"id": "call_1", "type": "function", "function": {"name": "get_ocr_text", "arguments": "{}"}}
+
 
 @pytest.mark.usefixtures("warm_litellm")
 async def test_tools_go_out_untouched_as_openais_client_would_send_them() -> None:
@@ -17,7 +19,11 @@ async def test_tools_go_out_untouched_as_openais_client_would_send_them() -> Non
     quick = completions.async_maybe_transform
     asked = {
         "model": "gpt-4o-mini",
-        "messages": [{"role": "user", "content": "What is this?"}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "What is this?"}]},
+            {"role": "assistant", "content": None, "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "{}"},
+        ],
         "stream_options": {"include_usage": True},
         "tools": toolbox.definitions(),
     }
@@ -25,5 +31,8 @@ async def test_tools_go_out_untouched_as_openais_client_would_send_them() -> Non
     assert quick is not async_maybe_transform
     assert sent["tools"] is asked["tools"]
     assert sent == await async_maybe_transform(asked, CompletionCreateParamsStreaming)
+    assert sent["messages"] is asked["messages"]
     assert await quick({"model": "gpt-4o-mini"}, CompletionCreateParamsStreaming) == {"model": "gpt-4o-mini"}
+    odd = {"model": "gpt-4o-mini", "messages": iter([{"role": "user", "content": "hm"}])}
+    assert (await quick(odd, CompletionCreateParamsStreaming))["messages"] == [{"role": "user", "content": "hm"}]
     assert await quick(None, CompletionCreateParamsStreaming) is None

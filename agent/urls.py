@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agent import review_pages, views
+from agent import review_pages, shared_pages, views
 from agent.consumers import ThreadConsumer
 
 app_name = "agent"
@@ -11,6 +11,7 @@ _TAB = "documents/<str:document_id>/agent"
 _AUTO = "documents/<str:document_id>/auto-create"
 
 urlpatterns = [
+    path("s/<str:share_id>/ask", shared_pages.ask, name="share_ask"),
     path("waiting", views.waiting, name="waiting"),
     path("waiting/count", views.waiting_count, name="waiting_count"),
     path(f"{_AUTO}/accept", review_pages.accept, name="auto_create_accept"),

@@ -102,6 +102,7 @@ ROUTES: dict[str, Ways] = {
     "documents:unpublish": Ways(post=GOES, form={"publication": "{publication_id}"}),
     "share:enter": Ways(NO_TOKEN, NO_TOKEN),  # a token opens it, whoever has it; this is none
     "share:page": Ways(NO_TOKEN),
+    "agent:share_ask": Ways(post=NO_TOKEN, form={"question": "What is the total?"}),
     "share:picture": Ways(NO_TOKEN),
     "share:words": Ways(NO_TOKEN),
     "share:publication": Ways((404, 404, 404, 404)),  # for whoever has its address; this is none
@@ -153,8 +154,8 @@ ROUTES: dict[str, Ways] = {
     "agent:delete_thread": Ways(post=PRIVATE),
     "agent:revoke_rule": Ways(post=PRIVATE),
 }
-WITHOUT_FORGERY_TOKEN = ("home", "share:enter")
-"""The one leads on; the token in the address of the other is what nobody can forge."""
+WITHOUT_FORGERY_TOKEN = ("home", "share:enter", "agent:share_ask")
+"""The first leads on; the others need the token of an address or the ticket in a cookie, which nobody can forge."""
 OF_THE_ROUTE = {"agent:undo": {"call_id": "{done_call_id}"}}
 FIXED = {"number": 1, "token": "nonsense", "slug": "nonsense"}
 

@@ -11,9 +11,9 @@ from documents.errors import PageNotFound
 from documents.models import Publication
 from documents.page_images import cached_image
 from documents.publishing import find_publication
+from documents.sharing.doors import asked_width, nodes_of, public_page
 from documents.sharing.guarding import published
 from documents.sharing.shown import SharedFields
-from documents.views.sharing import asked_width, nodes_of, public_page
 
 
 @require_safe

@@ -1,11 +1,5 @@
-"""A shared document for whoever has its link: the way in, the page, its pictures and words. No account, no session.
+"""A shared document for whoever has its link: the way in, the page, its pictures and words. No account, no session."""
 
-These pages send no referrer, so a browser cannot say where a form of theirs comes from: what a form may do is decided
-by the token in its address, or by the ticket in a cookie that no other site's form carries.
-"""
-
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.conf import settings
@@ -15,44 +9,13 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
-from core.api.limits import count
-from core.errors import DomainError
 from core.ids import show_id
-from documents.models import Extraction, ShareLink
-from documents.result_form import Node, build_form
+from documents.models import ShareLink
 from documents.sharing import tickets
+from documents.sharing.doors import COOKIE, address_of, asked_width, page_context, public_page
 from documents.sharing.errors import SharePasswordWrong, ShareTokenInvalid
-from documents.sharing.guarding import guarded_public
 from documents.sharing.services import greet, look, open_share
-from documents.sharing.shown import (
-    SharedFields,
-    shared_fields,
-    shared_name,
-    shared_picture,
-    shared_sheets,
-    shared_words,
-)
-
-COOKIE = "share_ticket"
-MOST_WIDTH = 2200
-Page = Callable[..., HttpResponseBase]
-
-
-def public_page(view: Page) -> Page:
-    """Count the request for its network address; say what is wrong on a page of its own; keep the address secret."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            count("public", [("address", address_of(request))])
-            response = view(request, *args, **kwargs)
-        except DomainError as problem:
-            response = render(request, "share/problem.html", {"error": problem}, status=problem.status)
-        if not response.has_header("Cache-Control"):
-            response["Cache-Control"] = "private, no-store"
-        return guarded_public(response)
-
-    return guarded
+from documents.sharing.shown import shared_picture, shared_words
 
 
 @csrf_exempt
@@ -113,47 +76,6 @@ def words(request: HttpRequest, share_id: str, number: int) -> HttpResponse:
     """The words of a page with their boxes, column by column."""
     link = look(share_id=share_id, ticket=_ticket(request))
     return JsonResponse(shared_words(link, number))
-
-
-def page_context(link: ShareLink) -> dict[str, Any]:
-    """What the page of a link shows."""
-    fields, number_of = shared_fields(link), show_id(link.pk)
-    sheets = [
-        {
-            "number": sheet.number,
-            "width": sheet.width,
-            "height": sheet.height,
-            "image": reverse("share:picture", args=[number_of, sheet.number]),
-            "words": reverse("share:words", args=[number_of, sheet.number]),
-        }
-        for sheet in shared_sheets(link)
-    ]
-    return {
-        "link": link,
-        "name": shared_name(link),
-        "nodes": nodes_of(fields),
-        "sheets": sheets,
-        "is_empty": not sheets and fields is None,
-        "answers_left": max(link.max_answers - link.answers, 0),
-    }
-
-
-def nodes_of(fields: SharedFields | None) -> tuple[Node, ...]:
-    """Values as the form of the workspace arranges them, to read only."""
-    if fields is None:
-        return ()
-    return build_form(Extraction(updated_llm_result=fields.data, grounding=fields.grounding), {}, [])
-
-
-def address_of(request: HttpRequest) -> str:
-    """The network address that asks."""
-    return str(request.META.get("REMOTE_ADDR", ""))
-
-
-def asked_width(request: HttpRequest) -> int:
-    """Units: pixels."""
-    asked = request.GET.get("w", "1280")
-    return min(int(asked), MOST_WIDTH) if asked.isdecimal() and len(asked) < 6 else 1280
 
 
 def _ticket(request: HttpRequest) -> str:

@@ -356,3 +356,26 @@ def test_asking_needs_pages(alice: Person, document: Document) -> None:
     result_of(alice, document, {"iban": "DE00 nowhere"})
     with pytest.raises(ShareInvalid, match="not found on the pages"):
         link_to(alice, document, role="ask", redact_paths=["iban"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_question_is_asked_on_the_page_with_a_plain_form(alice: Person, document: Document) -> None:
+    made = link_to(alice, document, role="ask", redact_paths=["total"])
+    client = entered(made)
+    assert b"50 answers left" in client.get(at(made.link)).content
+    answer = client.post(at(made.link, "/ask"), {"question": "What is the receipt number?"})
+    assert answer.status_code == 200, answer.content
+    page = answer.content.decode()
+    assert "What is the receipt number?" in page
+    assert "2468" in page.split("said", 1)[1].split("</article>")[0]
+    assert "49 answers left" in page
+    assert "4,950" not in page
+    hidden = client.post(at(made.link, "/ask"), {"question": "What is the total?"}).content.decode()
+    assert "4,950" not in hidden
+    assert "4950" not in hidden
+    for question in ("", " ", "x" * 3000):
+        assert client.post(at(made.link, "/ask"), {"question": question}).status_code == 400
+    assert Client().post(at(made.link, "/ask"), {"question": "Hi?"}).status_code == 401
+    looking = link_to(alice, document)
+    assert entered(looking).post(at(looking.link, "/ask"), {"question": "Hi?"}).status_code == 403
+    assert ShareLink.objects.get(pk=made.link.pk).answers == 2

@@ -26,7 +26,9 @@ def test_every_operation_is_described_for_people_and_programs() -> None:
     assert len(names) == len(set(names)) > 80
     assert [one["operationId"] for one in operations if not one.get("summary") or not one.get("tags")] == []
     undescribed = [
-        one["operationId"] for one in operations if "200" not in one["responses"] or "429" not in one["responses"]
+        one["operationId"]
+        for one in operations
+        if not {"200", "201", "202", "204"} & set(one["responses"]) or "429" not in one["responses"]
     ]
     assert undescribed == []
     without_example = [

@@ -23,7 +23,7 @@ class V1DocumentUpload(V1Body, DocumentUpload):
 class V1DocumentForm(V1Body, DocumentForm):
     """What comes beside the file of a form; `tagIds` and `metadata` as JSON text."""
 
-    auto_create: bool | None = None  # type: ignore[assignment]  # left out is the organization's setting
+    auto_create: bool | None = None
 
 
 class V1DocumentsQuery(V1Body):
@@ -106,7 +106,7 @@ class V1Document(V1Answer):
             sha256=version.sha256 if version else None,
             tag_ids=tag_ids_of_document(document=document),
             metadata=document.metadata,
-            phase=document.phase,  # type: ignore[arg-type]  # the column has no other values
+            phase=document.phase,
             active_run_id=show_id(found.active_run_id) if found.active_run_id else None,
             auto_create=V1AutoCreateState(status=document.auto_create_status),
             created_at=document.created_at,
@@ -158,8 +158,8 @@ class V1Run(V1Answer):
             run_id=show_id(run.pk),
             workflow_id=show_id(run.pk),
             document_id=show_id(run.document_id),
-            kind=run.kind,  # type: ignore[arg-type]  # the column has no other values
-            phase=run.phase,  # type: ignore[arg-type]  # likewise
+            kind=run.kind,
+            phase=run.phase,
             progress=V1Progress(pages_done=run.pages_done, pages_total=run.pages_total),
             created_at=run.created_at,
             started_at=run.started_at,

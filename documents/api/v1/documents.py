@@ -94,7 +94,7 @@ class V1DocumentsView(V1View):
                 document_id=show_id(made.document.pk),
                 run_id=run_id,
                 workflow_id=run_id,
-                phase=found.document.phase,  # type: ignore[arg-type]  # the column has no other values
+                phase=found.document.phase,
                 updated_at=found.updated_at,
             ).model_dump(mode="json")
 

@@ -15,7 +15,7 @@ from llm.offline.extract.values import Value, values_in
 from llm.offline.layout.analysis import cells_below, cells_right
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
-from llm.offline.matching.words import likeness, words_of
+from llm.offline.matching.words import in_english, likeness, words_of
 from llm.offline.typing.amounts import currency_code
 from llm.offline.typing.codes import find_codes
 
@@ -70,7 +70,8 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
 def _checks(target: Target, reading: Reading) -> Iterator[Candidate]:
     for check in reading.layout.checks:
         for rank, caption in enumerate(check.captions):
-            alike = likeness(_specific(target), words_of(caption.split("(")[0])) * (1.0 - 0.05 * rank)
+            said = words_of(caption.split("(")[0])
+            alike = max(likeness(_specific(target), words) for words in (said, in_english(said))) * (1.0 - 0.05 * rank)
             if alike >= 0.3:
                 state = Value("true" if check.checked else "false", check.token.text, (check.token.index,))
                 yield Candidate(state, alike, caption)

@@ -30,6 +30,19 @@ def language_signs() -> dict[str, frozenset[str]]:
     return {code: frozenset(found) for code, found in _lists()["languages"].items()}
 
 
+@lru_cache(maxsize=1)
+def _flags() -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {words_of(said): words_of(name) for name, others in _lists()["flags"].items() for said in others}
+
+
+def in_english(words: Sequence[str]) -> tuple[str, ...]:
+    """The words beside a check box, those that forms use most put into English ("verheiratet" → married)."""
+    whole = _flags().get(tuple(words))
+    if whole is not None:
+        return whole
+    return tuple(english for word in words for english in _flags().get((word,), (word,)))
+
+
 @lru_cache(maxsize=32768)
 def words_of(text: str) -> tuple[str, ...]:
     """The folded words of a label."""

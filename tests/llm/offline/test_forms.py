@@ -243,8 +243,13 @@ def test_a_box_behind_a_colon_belongs_to_the_words_before_it() -> None:
 
 @pytest.mark.parametrize(
     ("married", "self_employed"),
-    [("Married", "Self-employed"), ("verheiratet", "selbständig"), ("Marié(e)", "Travailleur indépendant"), ("gehuwd", "zelfstandig")],
-)  # fmt: skip
+    [
+        ("Married", "Self-employed"),
+        ("verheiratet", "selbständig"),
+        ("Marié(e)", "Travailleur indépendant"),
+        ("gehuwd", "zelfstandig"),
+    ],
+)
 def test_what_a_box_says_in_its_language_is_known_by_its_english_name(married: str, self_employed: str) -> None:
     paper = Paper().put(40, 50, f"☒ {married}").put(40, 70, f"☐ {self_employed}").put(40, 90, "☒ Newsletter")
     flags = {name: {"type": "boolean"} for name in ("married", "self_employed", "newsletter", "has_children")}

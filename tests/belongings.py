@@ -109,7 +109,7 @@ def belongings_of(person: Person, *, mark: str = MARK) -> Belongings:
 
 def webhook_of(person: Person, mark: str) -> tuple[Webhook, Delivery]:
     """A webhook with a delivery that failed."""
-    changes = WebhookChanges(name=f"{mark} webhook", url=f"https://example.com/{mark}")
+    changes = WebhookChanges(name=f"{mark} webhook", url=f"https://example.com/{mark.replace(' ', '-')}")
     webhook, _ = create_webhook(actor=person.actor, changes=changes)
     delivery = Delivery.objects.create(
         organization=person.organization,

@@ -7,6 +7,7 @@ import pytest
 from django.db import transaction
 
 from documents.services import UploadedFile, upload_documents
+from organizations.models import Organization
 from tests.conftest import Person, make_person
 from tests.documents.conftest import StartWorker, start_worker
 from tests.webhooks.making import make_webhook, tell
@@ -44,3 +45,27 @@ def test_a_worker_sends_what_happens_and_what_was_left_behind(
         tell(alice)
     tasks.deliver_all.delay()
     wait_for(receiver, 2)
+
+
+def test_from_an_upload_to_the_result_each_step_is_told(
+    alice: Person, receiver: Receiver, start_worker: StartWorker
+) -> None:
+    Organization.objects.update(default_prompt_enabled=True)
+    make_webhook(alice, receiver.url)
+    start_worker("default", "ingest", "llm", WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8")
+    good = UploadedFile(name="note.txt", data=b"Invoice 4711\nTotal 12.00")
+    broken = UploadedFile(name="scan.pdf", data=b"%PDF-1.4 and then nothing of the kind")
+    upload_documents(actor=alice.actor, files=[good])
+    upload_documents(actor=alice.actor, files=[broken])
+    wait_for(receiver, 4)
+    told = [json.loads(got.body) for got in receiver.received]
+    names = sorted((one["event_type"], one["document"]["document_name"]) for one in told)
+    assert names == [
+        ("document.error", "scan.pdf"),
+        ("document.uploaded", "note.txt"),
+        ("document.uploaded", "scan.pdf"),
+        ("llm.completed", "note.txt"),
+    ]
+    result = next(one for one in told if one["event_type"] == "llm.completed")
+    assert (result["prompt"]["prompt_revid"], result["document"]["state"]) == ("default", "llm_completed")
+    assert "4711" not in str(told)

@@ -10,6 +10,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.http import StreamingHttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from agent.events import AssistantTextChunk, AssistantTextDone, ThinkingChunk, ThinkingDone
 from agent.markdown import to_html
@@ -26,6 +27,7 @@ from tests.agent.rows import add_call, schema_format
 from tests.belongings import Belongings
 from tests.conftest import Person
 from tests.test_permissions import ALL_ROUTES, FIXED, ROUTES, address, streamed, things
+from webhooks.models import Delivery, Webhook
 
 __all__ = ["things"]
 HTMX = {"HX-Request": "true"}
@@ -84,6 +86,9 @@ def poisoned(things: Belongings, alice: Person) -> Belongings:
         model_used=EVIL[:100],
     )
     Thread.objects.update(title=EVIL)
+    Webhook.objects.update(name=EVIL, url=EVIL, header_name=EVIL[:100], auth_type="header", events=[EVIL[:60]])
+    attempt = {"at": timezone.now().isoformat(), "duration_ms": 1, "status_code": 404, "error": EVIL, "answer": EVIL}
+    Delivery.objects.update(event=EVIL[:60], payload={EVIL: EVIL, "document": {"document_name": EVIL}}, attempts=[attempt])
     User.objects.filter(pk=alice.user.pk).update(name=EVIL)
     Organization.objects.update(name=EVIL)
     turn = Turn.objects.get(pk=things.turn_id)

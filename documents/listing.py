@@ -41,8 +41,8 @@ _NEWEST_FIRST = ("-created_at", "-id")
 _TIE = ("created_at", "id")
 _MAX_PAIRS = 20
 _MAX_SEARCH = 10_000
-_SAMPLE = 1000
-_RARE = 100
+_SAMPLE = 300
+_RARE = 30
 _COUNTED = """WITH found AS MATERIALIZED ({found}), counted AS MATERIALIZED (SELECT count(*) AS number FROM found)
 SELECT number, ARRAY(
   SELECT found_id FROM found WHERE (SELECT number FROM counted) < %s ORDER BY {order} OFFSET %s LIMIT %s

@@ -88,7 +88,8 @@ def poisoned(things: Belongings, alice: Person) -> Belongings:
     Thread.objects.update(title=EVIL)
     Webhook.objects.update(name=EVIL, url=EVIL, header_name=EVIL[:100], auth_type="header", events=[EVIL[:60]])
     attempt = {"at": timezone.now().isoformat(), "duration_ms": 1, "status_code": 404, "error": EVIL, "answer": EVIL}
-    Delivery.objects.update(event=EVIL[:60], payload={EVIL: EVIL, "document": {"document_name": EVIL}}, attempts=[attempt])
+    payload = {EVIL: EVIL, "document": {"document_name": EVIL}}
+    Delivery.objects.update(event=EVIL[:60], payload=payload, attempts=[attempt])
     User.objects.filter(pk=alice.user.pk).update(name=EVIL)
     Organization.objects.update(name=EVIL)
     turn = Turn.objects.get(pk=things.turn_id)

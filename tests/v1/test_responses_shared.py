@@ -3,7 +3,7 @@
 import json
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -39,7 +39,7 @@ def document(alice: Person) -> Document:
     return document
 
 
-def link_to(alice: Person, document: Document, role: str = "ask", **more: Any) -> MadeLink:
+def link_to(alice: Person, document: Document, role: Literal["view", "ask"] = "ask", **more: Any) -> MadeLink:
     return create_share_link(actor=alice.actor, document_id=document.pk, role=role, **more)
 
 
@@ -132,7 +132,7 @@ def test_answers_and_their_cost_are_counted_against_the_link(
     fake_provider.add(Step(fault=Fault("status", status=500)))
     assert ask(made).status_code == 503
     made.link.refresh_from_db()
-    assert (made.link.answers, made.link.cost_usd) == (0, 0)
+    assert (made.link.answers, made.link.cost_usd) == (0, Decimal(0))
 
     fake_provider.add(Step(text="Five.", usage=(1_000_000, 1_000)))
     assert ask(made).status_code == 200

@@ -28,7 +28,7 @@ class V1EventsView(AsyncV1View):
     @operation(
         "v1_list_events", "Read a document's events after a cursor, or follow them as they come", tag=TAG,
         answer=V1Events, query=V1EventsQuery, errors=(400, 404), or_events=True,
-        headers=("Accept", "Last-Event-ID", *HEADERS), problem=V1Problem,
+        headers=("Last-Event-ID", *HEADERS), problem=V1Problem,
     )  # fmt: skip
     async def get(self, request: Request, document_id: str) -> HttpResponseBase:
         asked = self.query(V1EventsQuery)

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from agent.reviewing import reject
+from agent.tasks import reap_turns
 from documents import pipeline, processing, services, tasks
 from documents.models import Document, Event, Run
 from documents.services import UploadedFile
@@ -51,6 +53,16 @@ STEPS = (
     Step("stores the result", "llm", "documents_extraction", "true", "INSERT"),
 )
 
+_PROPOSE = "NEW.kind = 'propose' AND "
+STEPS_OF_THE_AGENT = (
+    Step("takes the run", "llm", "documents_run", _PROPOSE + "NEW.phase = 'proposing' AND NEW.epoch = 1"),
+    Step("begins its turn", "llm", "agent_turn", "true", "INSERT"),
+    Step("makes the schema", "llm", "schemas_app_schema", "true", "INSERT"),
+    Step("makes the prompt", "llm", "prompts_app_prompt", "true", "INSERT"),
+    Step("stores what it extracted", "llm", "documents_extraction", "true", "INSERT"),
+    Step("proposes", "llm", "documents_autocreate", "NEW.status = 'proposed'"),
+)
+
 
 @contextlib.contextmanager
 def hanging_at(step: Step) -> Iterator[None]:
@@ -89,6 +101,7 @@ def mend_until_ended(document: Document, *states: str, seconds: float = 90) -> N
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         tasks.reap_runs()
+        reap_turns()
         with contextlib.suppress(AssertionError):
             wait_for(document, *states, seconds=0.5)
             return
@@ -130,6 +143,27 @@ def test_a_worker_may_be_killed_at_any_step(alice: Person, start_worker: StartWo
         assert look(database_url()).broken == {}, step.name
         runs = Run.objects.filter(document=document)
         assert {run.kind: run.phase for run in runs} == {"parse": "complete", "extract": "complete"}, step.name
+
+
+def test_an_agent_that_is_killed_at_any_step_proposes_in_the_end_and_leaves_no_orphan(
+    alice: Person, start_worker: StartWorker
+) -> None:
+    upload = UploadedFile(name="a.pdf", data=make.pdf(RECEIPT))
+    start_worker("ingest")
+    worker = start_worker("llm", RUN_LEASE_SECONDS="2")
+    for step in STEPS_OF_THE_AGENT:
+        with hanging_at(step):
+            document = services.upload_documents(actor=alice.actor, files=[upload], auto_create=True)[0].document
+            wait_until_somebody_hangs(step)
+            worker.kill()
+            worker.wait()
+        worker = start_worker("llm", RUN_LEASE_SECONDS="2")
+
+        mend_until_ended(document, "llm_completed")
+
+        assert look(database_url()).broken == {}, step.name
+        assert document.auto_create_status == "proposed", step.name
+        reject(actor=alice.actor, document_id=document.pk)  # so that the next document gets a schema of its own
 
 
 def test_a_worker_that_is_killed_twice_in_the_middle_of_a_scan_of_thirty_pages(

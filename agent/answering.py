@@ -138,21 +138,27 @@ class Answering:
                     self._draft.spend(item)
                 elif item.kind == "text":
                     for piece in reader.feed(clean_text(item.text)):
-                        self._take(piece, citer)
+                        await self._take(piece, citer)
         for piece in reader.close():
-            self._take(piece, citer)
+            await self._take(piece, citer)
         self._draft.dropped = citer.dropped
         if not self._draft.text:
             raise ModelReplyEmpty
 
-    def _take(self, piece: Piece, citer: Citer) -> None:
+    async def _take(self, piece: Piece, citer: Citer) -> None:
+        """Looking a quote up may take long where a page is crowded: not on the loop."""
         if isinstance(piece, str):
             self._say(piece)
         elif isinstance(piece, NothingFound):
             citer.stop()
-        elif isinstance(piece, Mark) and (citation := citer.cite(piece, at=len(self._draft.text))):
-            self._draft.citations.append(citation)
-            self._told.put_nowait(citation)
+        elif isinstance(piece, Mark):
+            citation = await asyncio.to_thread(citer.cite, piece, at=len(self._draft.text))
+            if citation is not None:
+                self._cite(citation)
+
+    def _cite(self, citation: Citation) -> None:
+        self._draft.citations.append(citation)
+        self._told.put_nowait(citation)
 
     def _say(self, text: str) -> None:
         self._draft.text += text
@@ -169,14 +175,13 @@ class Answering:
                 raise AnswerCostLimit
             said = await client.complete(**self._asked(messages), response_format=wanted)
             self._draft.spend(said)
-            data, problem = _fitting(wanted, said.text)
+            data, problem = await asyncio.to_thread(_fitting, wanted, said.text)
             if data is not None:
                 pages = self.job.source.content.pages
                 citations, self._draft.dropped = await asyncio.to_thread(cite_values, data, pages)
                 self._say(to_json(data))
                 for citation in citations:
-                    self._draft.citations.append(citation)
-                    self._told.put_nowait(citation)
+                    self._cite(citation)
                 return
             messages = again_messages(messages, said.text, problem)
         raise AnswerInvalid

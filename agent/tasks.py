@@ -5,14 +5,16 @@ import uuid
 from celery import shared_task
 
 from agent import auto_create
+from agent.answers.reaping import end_lost_responses
 from agent.processing import reap
 from documents.auto_create import queue_forgotten
 
 
 @shared_task(name="agent.tasks.reap_turns", ignore_result=True)
 def reap_turns() -> None:
-    """Every ten seconds: end abandoned and overdue turns."""
+    """Every ten seconds: end abandoned and overdue turns, and questions that nobody answers any more."""
     reap()
+    end_lost_responses()
     queue_forgotten()
 
 

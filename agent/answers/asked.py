@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -46,6 +47,7 @@ class Job:
     """
 
     response_id: uuid.UUID
+    created_at: datetime
     source: Source
     asked: Asked
     model: str

@@ -56,7 +56,7 @@ def begin_response(*, actor: Actor, document_id: object, asked: Asked) -> Job:
         **_facts(asked, source, model),
     )
     record(actor=actor, action="response.asked", target=("response", row.pk), data={"document_id": document.pk.hex})
-    return Job(response_id=row.pk, source=source, asked=asked, model=model, cost_cap=_cost_cap())
+    return _job(row, source, asked, _cost_cap())
 
 
 @transaction.atomic
@@ -80,7 +80,7 @@ def begin_shared_response(*, view: SharedView, asked: Asked) -> Job:
     data = {"share_id": view.share_id.hex, "response_id": row.pk.hex}
     append_event(document_id=view.document_id, type="share.asked", data=data)
     cap = min(_cost_cap(), view.cost_left_usd)
-    return Job(response_id=row.pk, source=source, asked=asked, model=model, cost_cap=cap, share_id=view.share_id)
+    return _job(row, source, asked, cap)
 
 
 @transaction.atomic
@@ -129,6 +129,18 @@ def room_for(model: str) -> int:
     tokens = registry.described(model).max_input_tokens
     room = int(settings.ANSWER_TEXT_CHARS)
     return min(room, tokens * _CHARS_PER_TOKEN) if tokens else room
+
+
+def _job(row: Response, source: Source, asked: Asked, cost_cap: Decimal) -> Job:
+    return Job(
+        response_id=row.pk,
+        created_at=row.created_at,
+        source=source,
+        asked=asked,
+        model=row.model_used,
+        cost_cap=cost_cap,
+        share_id=row.share_id,
+    )
 
 
 def _facts(asked: Asked, source: Source, model: str) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """Questions about one document: what comes back, which citations hold, which text answers, what is refused."""
 
 import json
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
+from agent.answers.reaping import end_lost_responses
 from agent.models import Response
 from documents.models import Document, Run
 from organizations.models import AuditEntry
@@ -287,3 +290,15 @@ def test_a_document_of_others_or_one_that_is_not_read_is_not_asked(v1: V1, alice
     unread = make_document(alice, phase="parsing")
     assert v1.error("post", place(unread), {"input": "x"}) == (409, "text_not_ready")
     assert v1.error("get", place(document)) == (405, "method_not_allowed")
+
+
+def test_a_question_whose_process_died_ends(v1: V1, document: Document, settings: Settings) -> None:
+    fresh, lost = (kept(ask(v1, document, "What is the total?")) for _ in range(2))
+    Response.objects.update(status="in_progress")
+    long_ago = timezone.now() - timedelta(seconds=settings.ANSWER_SECONDS + 61)
+    Response.objects.filter(pk=lost.pk).update(created_at=long_ago)
+    assert end_lost_responses() == 1
+    lost.refresh_from_db()
+    fresh.refresh_from_db()
+    assert (lost.status, lost.error_code, fresh.status) == ("failed", "interrupted", "in_progress")
+    assert end_lost_responses() == 0

@@ -130,9 +130,9 @@ class Showing:
         self._said: Json = {"instructions": instructions, "metadata": metadata or {}, "text": _text(job)}
         self._said["max_output_tokens"] = job.asked.max_tokens
 
-    def in_progress(self, created_at: int) -> ResponseAnswer:
+    def in_progress(self) -> ResponseAnswer:
         """Before anything was said."""
-        return self._answer(status="in_progress", created_at=created_at, answer="", citations=[], output=[])
+        return self._answer(status="in_progress", answer="", citations=[], output=[])
 
     def ended(self, row: Response, problem: DomainError | None = None) -> ResponseAnswer:
         """The whole answer."""
@@ -140,7 +140,6 @@ class Showing:
         status = "completed" if row.status == Response.Status.COMPLETED else "incomplete"
         return self._answer(
             status=row.status,
-            created_at=int(row.created_at.timestamp()),
             completed_at=int(row.completed_at.timestamp()) if row.completed_at else None,
             answer=row.answer,
             citations=citations,
@@ -177,6 +176,7 @@ class Showing:
                 "model_requested": self.job.asked.model or None,
                 "id": self.response_id,
                 "model": self.job.model,
+                "created_at": int(self.job.created_at.timestamp()),
                 "cost_usd": None,
                 "usage": None,
                 **self._said,

@@ -49,13 +49,13 @@ class OurDialect:
 class OpenAIDialect:
     """The events of OpenAI's Responses API. One message with one part of text."""
 
-    def __init__(self, showing: Showing, created_at: int) -> None:
-        self._showing, self._created_at = showing, created_at
+    def __init__(self, showing: Showing) -> None:
+        self._showing = showing
         self._place: Json = {"item_id": showing.item_id, "output_index": 0, "content_index": 0}
         self._annotations: list[Json] = []
 
     def begin(self) -> Iterator[Event]:
-        response = _plain(self._showing.in_progress(self._created_at))
+        response = _plain(self._showing.in_progress())
         yield "response.created", {"response": response}
         yield "response.in_progress", {"response": response}
         item = {"id": self._showing.item_id, "type": "message", "role": "assistant", "status": "in_progress"}

@@ -1,6 +1,5 @@
 """Ask a question about one document: JSON, or a stream of events in our words or in those of OpenAI's clients."""
 
-import time
 from functools import partial
 from typing import Any
 
@@ -61,7 +60,7 @@ class ResponsesView(AnsweringView):
     async def post(self, request: Request, document_id: str) -> Result:
         answering, showing, body = await self.begin(document_id)
         if body.stream:
-            return event_response(response_frames(answering, OpenAIDialect(showing, int(time.time()))))
+            return event_response(response_frames(answering, OpenAIDialect(showing)))
         return showing.ended(await answering.result())
 
 
@@ -116,7 +115,7 @@ class SharedResponsesView(AsyncV1PublicView):
         answering, showing = Answering(job), _showing(job, body)
         answer: HttpResponseBase
         if body.stream:
-            answer = event_response(response_frames(answering, OpenAIDialect(showing, int(time.time()))))
+            answer = event_response(response_frames(answering, OpenAIDialect(showing)))
         else:
             answer = respond(showing.ended(await answering.result()), 200)
         answer["X-Share-Ticket"] = view.ticket

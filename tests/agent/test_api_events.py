@@ -1,20 +1,25 @@
 """Following a turn: from any cursor, after losses, to its end; nothing lost, nothing twice."""
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 from redis import Redis
 
+from agent import runner
 from agent.api import frames, views, waiting
 from agent.events import AssistantTextChunk
 from agent.models import Turn
+from agent.processing import reap
 from agent.selectors import turn_events
-from agent.streams import Numbered, append_now, stream_key
+from agent.streams import Numbered, append_now, stored_events, stream_key
 from documents.models import Document
 from organizations.models import AuditEntry, Membership
 from tests.agent.rows import make_thread, make_turn
@@ -45,6 +50,25 @@ def api(alice: Person) -> Api:
 @pytest.fixture
 def chat(document: Document) -> str:
     return f"documents/{document.pk.hex}/chat"
+
+
+def test_a_chat_begins_with_the_words_that_its_runner_keeps(api: Api, chat: str, monkeypatch: Any) -> None:
+    put_on_stage(monkeypatch, says("Fine"))
+    told = stream(api, "post", chat, question(stream=True))
+    kept = stored_events(Turn.objects.get().pk)
+    assert told.ids == list(range(1, len(kept) + 1))
+    assert told.events[0] == json.loads(kept[0].text)
+
+
+def test_who_was_told_of_the_start_hears_of_the_end_of_a_turn_that_nobody_ran(
+    api: Api, chat: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(runner, "launch_new", lambda _begun: None)
+    reaper = later(lambda: Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1)) and reap())
+    told = stream(api, "post", chat, question(stream=True))
+    reaper.join()
+    assert (told.ids, told.types) == ([1, 2], ["turn_started", "error"])
+    assert told.last["code"] == "interrupted"
 
 
 def later(work: Callable[[], Any], seconds: float = 0.3) -> threading.Thread:

@@ -262,6 +262,7 @@ AUTO_CREATE_REUSE_SHARE = env.float("AUTO_CREATE_REUSE_SHARE", default=0.8)  # o
 WEBHOOK_CONNECT_SECONDS = env.float("WEBHOOK_CONNECT_SECONDS", default=5)
 WEBHOOK_SECONDS = env.float("WEBHOOK_SECONDS", default=15)  # for one attempt, from the name to the end of the answer
 WEBHOOK_RETRY_SECONDS = env.list("WEBHOOK_RETRY_SECONDS", cast=float, default=[5, 30, 300])
+WEBHOOK_SENDERS = env.int("WEBHOOK_SENDERS", default=4)  # at one moment, all workers together
 WEBHOOK_LEASE_SECONDS = env.float("WEBHOOK_LEASE_SECONDS", default=60)
 WEBHOOK_GIVE_UP_AFTER = env.int("WEBHOOK_GIVE_UP_AFTER", default=20)  # lost deliveries in a row
 WEBHOOK_KEEP_DAYS = env.int("WEBHOOK_KEEP_DAYS", default=30)

@@ -45,6 +45,7 @@ class Webhook(TrashableModel):
                 fields=["organization"], condition=Q(enabled=True, deleted_at__isnull=True), name="webhook_listening"
             ),
             models.Index(fields=["organization", "-created_at"], name="webhook_by_time"),
+            models.Index(fields=["leased_until"], condition=Q(leased_until__isnull=False), name="webhook_busy"),
         ]
 
     def __str__(self) -> str:

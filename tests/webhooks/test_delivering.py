@@ -203,6 +203,21 @@ def test_a_delivery_that_kills_its_workers_is_given_up(alice: Person, receiver: 
     assert len(receiver.received) == 1
 
 
+def test_slow_servers_of_one_organization_hold_up_nobody_else(
+    alice: Person, charlie: Person, receiver: Receiver, settings: Settings
+) -> None:
+    settings.WEBHOOK_SENDERS = 4
+    slow = [make_webhook(alice, receiver.url) for _ in range(3)]
+    fine = [make_webhook(charlie, receiver.url) for _ in range(3)]
+    tell(alice)
+    tell(charlie)
+    assert [processing.take_next(webhook.pk) is not None for webhook in slow] == [True, True, False]
+    assert [processing.take_next(webhook.pk) is not None for webhook in fine] == [True, True, False]
+    Webhook.objects.filter(pk=slow[0].pk).update(leased_until=None)
+    processing.deliver_due(slow[2].pk)
+    assert [got.headers["X-DocRouter-Event"] for got in receiver.received] == ["document.uploaded"]
+
+
 def test_a_header_is_sent_instead_of_a_signature(alice: Person, receiver: Receiver) -> None:
     webhook = make_webhook(
         alice, receiver.url, auth_type="header", auth_header_name="X-Key", auth_header_value="for you only"

@@ -38,16 +38,12 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to work on an attempt until the lease ends; every write checks `epoch`.
-
-    `turn_id` is what an earlier try left: it has to be ended before anything else happens.
-    """
+    """The right to work on an attempt until the lease ends; every write checks `epoch`."""
 
     run_id: uuid.UUID
     epoch: int
     document_id: uuid.UUID
     actor: Actor
-    turn_id: uuid.UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +152,11 @@ def claim_proposal(*, run_id: uuid.UUID) -> Claim | None:
     run.phase, run.lease_until = Run.Phase.PROPOSING, _lease()
     run.started_at, run.admitted_at = run.started_at or now, run.admitted_at or now
     run.save()
-    earlier, attempt.turn_id, attempt.thread_id = attempt.turn_id, None, None
     attempt.status = Status.RUNNING
-    attempt.save(update_fields=["status", "turn_id", "thread_id", "updated_at"])
+    attempt.save(update_fields=["status", "updated_at"])
     refresh_state(document_id=run.document_id)
     tell(attempt, "started", actor=actor, more={"attempt": run.attempts})
-    return Claim(run.pk, run.epoch, run.document_id, actor, earlier)
+    return Claim(run.pk, run.epoch, run.document_id, actor)
 
 
 @transaction.atomic

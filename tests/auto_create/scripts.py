@@ -17,7 +17,7 @@ Answer = Completion | Exception | Callable[[Sequence[Json]], Completion]
 
 
 class Script:
-    """In the place of `llm.client`. `offered` and `sent` have what each call was given; `hangs` after the last answer."""
+    """In the place of `llm.client`. What each call was given stands in `offered` and `sent`."""
 
     def __init__(self, *answers: Answer, hangs: bool = False) -> None:
         self.answers, self.hangs = answers, hangs
@@ -72,14 +72,5 @@ def extracts(times: int = 1) -> Completion:
 
 SETS_UP: tuple[Answer, ...] = (makes_schema(), makes_prompt, extracts())
 __all__ = [
-    "SETS_UP",
-    "Script",
-    "asks",
-    "calls",
-    "extracts",
-    "makes_prompt",
-    "makes_schema",
-    "on_stage",
-    "results",
-    "says",
-]
+    "SETS_UP", "Script", "asks", "calls", "extracts", "makes_prompt", "makes_schema", "on_stage", "results", "says",
+]  # fmt: skip

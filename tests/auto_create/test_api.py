@@ -61,6 +61,7 @@ def test_a_form_can_ask_for_it_too(alice: Person, api: Api) -> None:
 
 
 @runs_turns
+@pytest.mark.usefixtures("warm_litellm")
 def test_a_document_tells_what_was_proposed_and_who_decided(alice: Person, api: Api) -> None:
     document = proposed(alice)
     attempt, path = attempt_of(document), f"documents/{document.pk.hex}/auto_create"
@@ -87,6 +88,7 @@ def test_a_document_tells_what_was_proposed_and_who_decided(alice: Person, api: 
 
 
 @runs_turns
+@pytest.mark.usefixtures("warm_litellm")
 def test_accepting_with_a_tag_needs_the_count_to_be_confirmed(alice: Person, api: Api) -> None:
     document, tag = proposed(alice), create_tag(actor=alice.actor, name="Receipts")
     make_document(alice, *RECEIPT).tags.add(tag)

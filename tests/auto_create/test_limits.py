@@ -1,7 +1,5 @@
 """What an attempt may cost, last and do: past a limit it ends clearly, and nothing of it stays."""
 
-from typing import Any
-
 import pytest
 from django.utils import timezone
 from pytest_django import Settings
@@ -20,7 +18,7 @@ from tests.auto_create.scripts import SETS_UP, calls, extracts, makes_prompt, ma
 from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_document
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("warm_litellm")]
 
 
 def ended(document: Document) -> tuple[str, str]:
@@ -38,7 +36,6 @@ def nothing_is_left() -> bool:
 def test_rounds_cost_time_and_a_failing_model_end_an_attempt_without_a_trace(
     alice: Person, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    settings.AUTO_CREATE_SECONDS, settings.AUTO_CREATE_MAX_COST = 0.7, 0.5
     reads = [calls("list_tags")] * 11
 
     document, run = asked_for(alice)
@@ -47,10 +44,12 @@ def test_rounds_cost_time_and_a_failing_model_end_an_attempt_without_a_trace(
     assert (len(script.sent), ended(document)) == (12, ("failed", "nothing_extracted"))
     assert nothing_is_left()
 
+    settings.AUTO_CREATE_SECONDS = 0.7
     document, run = asked_for(alice)
     on_stage(monkeypatch, makes_schema(), hangs=True)
     worker.propose(run.pk)
     assert ended(document) == ("failed", "took_too_long")
+    settings.AUTO_CREATE_SECONDS = 60
     assert Turn.objects.get(pk=attempt_of(document).turn_id).status == "cancelled"
     assert nothing_is_left()
 
@@ -72,7 +71,7 @@ def test_rounds_cost_time_and_a_failing_model_end_an_attempt_without_a_trace(
 def test_what_was_extracted_before_a_limit_is_proposed(
     alice: Person, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    settings.AUTO_CREATE_SECONDS = 1.5
+    settings.AUTO_CREATE_SECONDS = 3
     document, run = asked_for(alice)
     on_stage(monkeypatch, *SETS_UP, hangs=True)
 
@@ -190,6 +189,3 @@ def test_an_attempt_that_was_forgotten_after_reading_gets_its_run(alice: Person)
     assert auto_create.queue_forgotten() == 1
     assert auto_create.queue_forgotten() == 0
     assert Run.objects.get(document=document, kind="propose").pool == "llm"
-
-
-__all__ = ["Any"]

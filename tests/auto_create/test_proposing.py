@@ -10,6 +10,7 @@ from tests.auto_create.making import attempt_of, proposed
 from tests.conftest import Person
 
 
+@pytest.mark.usefixtures("warm_litellm")
 @pytest.mark.django_db(transaction=True)
 def test_a_document_is_set_up_by_itself_and_proposed(alice: Person) -> None:
     document = proposed(alice)

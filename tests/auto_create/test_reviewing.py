@@ -17,7 +17,7 @@ from tests.auto_create.making import asked_for, attempt_of, proposed
 from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_document, make_prompt
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("warm_litellm")]
 
 
 def types_of(document: Document) -> list[str]:

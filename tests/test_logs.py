@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -14,6 +15,7 @@ from django.test import Client
 from agent.services import start_turn
 from docrouter.logging import configure
 from documents.extraction import begin_extraction
+from documents.sharing.services import create_share_link
 from tests.agent.rows import make_thread
 from tests.agent.staging import asks, put_on_stage, waits_for
 from tests.belongings import readable_document
@@ -117,3 +119,27 @@ def test_pages_and_forms_leave_no_word_in_the_log(
     assert any("ValueError" in line and "bursts" in line for line in heard.lines), "where it happened is told"
     said = [line for line in heard.lines if SECRET in line or PASSWORD in line]
     assert said == []
+
+
+def test_no_address_of_a_link_or_publication_is_in_the_log(alice: Person, heard: Everything, settings: Any) -> None:
+    """Tokens stand in paths and query strings: of answers, of refusals, of what is not there."""
+    settings.RATE_LIMIT_SCALE = 1
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"public": 6}
+    document = readable_document(alice, SECRET)
+    made = create_share_link(actor=alice.actor, document_id=document.pk, role="ask", max_views=1)
+    start, token = f"/s/{made.link.pk.hex}", made.token
+    client = Client(raise_request_exception=False)
+    for place in (
+        f"{start}/{token}",
+        f"{start}/{token}x",
+        f"{start}/{token}/x",
+        f"{start}/pages/9/image?ticket={token}",
+    ):
+        for method in (client.get, client.post, client.put):
+            method(place)
+    for rest in ("", "/responses", "/nothing"):
+        client.get(f"/v1/shares/{made.link.pk.hex}{rest}?token={token}")
+        client.post(f"/v1/shares/{made.link.pk.hex}{rest}?token={token}", b"{", content_type="application/json")
+    client.get(f"/p/{token}.json")
+    client.get(f"/p/{token}")
+    assert token not in "\n".join(heard.lines)

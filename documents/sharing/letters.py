@@ -4,8 +4,7 @@ is glued to others, spaced out, or broken over lines and columns."""
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from documents.page_index import fold_text
 from documents.sharing.spellings import Secret, same_number
@@ -21,6 +20,11 @@ _SHORT_WORD, _SHORT_NUMBER = 4, 6
 _BLANK = re.compile(r"\s")
 
 
+@lru_cache(maxsize=4096)
+def _folded(char: str) -> str:
+    return fold_text(char)
+
+
 class Letters:
     """The letters and digits of all pages in reading order."""
 
@@ -33,7 +37,7 @@ class Letters:
         parts: list[str] = []
         for number, text in enumerate(self._raw):
             for at, char in enumerate(text):
-                folded = fold_text(char)
+                folded = _folded(char)
                 parts.append(folded)
                 owner.extend([number] * len(folded))
                 inside.extend([at] * len(folded))
@@ -86,8 +90,15 @@ class Letters:
         if len(wanted := "".join(filter(str.isdigit, raw))) == 8 and secret.dates:
             return any(wanted in (iso[:4] + iso[5:7] + iso[8:], iso[8:] + iso[5:7] + iso[:4],
                                   iso[5:7] + iso[8:] + iso[:4]) for iso in secret.dates)  # fmt: skip
-        readings: list[Decimal | None] = [parse_number(raw, point) for point in ".,"]
-        return any(value is not None and same_number(value) in secret.numbers for value in readings)
+        readings = [value for point in ".," if (value := parse_number(raw, point)) is not None]
+        if self._follows(end - 1, "%"):
+            readings += [value / 100 for value in readings]
+        return any(same_number(value) in secret.numbers for value in readings)
+
+    def _follows(self, edge: int, sign: str) -> bool:
+        number, at = self._owner[edge], self._inside[edge]
+        rest = self._raw[number][at + 1 :] or (self._raw[number + 1] if number + 1 < len(self._raw) else "")
+        return rest.startswith(sign)
 
     def _stands_alone(self, start: int, end: int) -> bool:
         return self._ends(start, -1) and self._ends(end - 1, 1)

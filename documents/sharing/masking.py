@@ -6,9 +6,9 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from documents.page_index import PageIndex, fold_text
+from documents.page_index import fold_text
 from documents.sharing.letters import Letters, Place
-from documents.sharing.spellings import Secret, same_number, secrets_of
+from documents.sharing.spellings import same_number, secrets_of
 from documents.sharing.wrapping import WrappedPage
 from llm.content import PageContent, Word
 
@@ -30,13 +30,15 @@ class Masker:
         What is left is looked through again: two words must not say it together once those between them are gone.
         """
         found: dict[int, set[int]] = {page.number: set() for page in pages}
+        left = list(pages)
         for _ in range(_ROUNDS):
-            left = [masked_page(page, found[page.number]) for page in pages]
             places = self._places(left)
-            if not places:
-                break
             for page, at in places:
                 found[page].add(at)
+            touched = {page for page, _ in places}
+            left = [masked_page(page, found[page.number]) for page in left if page.number in touched]
+            if not left:
+                break
         return found
 
     def text(self, text: str) -> str:
@@ -77,23 +79,15 @@ class Masker:
         )
 
     def _places(self, pages: Sequence[PageContent]) -> set[Place]:
-        letters, index = Letters(pages), PageIndex(pages)
-        wrapped = [(page.number, WrappedPage(page)) for page in pages]
+        letters = Letters(pages)
         found: set[Place] = set()
         for secret in self._secrets:
             found |= letters.places_of(secret)
-            found |= {(hit.page, at) for hit in _hits(index, secret) for at in hit.words}
-            for text in secret.texts:
-                found |= {(number, at) for number, page in wrapped for at in page.positions_of(text)}
+        texts = {text for secret in self._secrets for text in secret.texts}
+        for page in pages if texts else ():
+            wrapped = WrappedPage(page)
+            found |= {(page.number, at) for text in texts for at in wrapped.positions_of(text)}
         return found
-
-
-def _hits(index: PageIndex, secret: Secret) -> Iterable[Any]:
-    for number in secret.numbers:
-        for sign in (number, -number):
-            yield from index.numbers(sign)
-    for iso in secret.dates:
-        yield from index.dates(iso)
 
 
 def masked_page(page: PageContent, hidden: set[int]) -> PageContent:

@@ -125,29 +125,34 @@ def _redact(link: ShareLink) -> Redaction:
         return Redaction()
     rows = list(Page.objects.filter(version_id=link.version_id).order_by("number"))
     contents = [page_content(row) for row in rows]
-    data = extraction.updated_llm_result
-    if reason := _unlocated(data, contents, link.redact):
+    if reason := _unlocated(extraction, link.redact):
         return Redaction(fields_only=True, reason=reason)
     hidden = masker_of(link).positions(contents)
     left = [masked_page(page, hidden[page.number]) for page in contents]
-    if reason := _still_there(data, left, link.redact):
+    if reason := _not_hidden(extraction, left, link.redact, hidden):
         return Redaction(fields_only=True, reason=reason)
     return Redaction(masks={str(row.number): {"sum": sum_of(row), "words": sorted(hidden[row.number])} for row in rows})
 
 
-def _unlocated(data: Any, pages: Sequence[PageContent], patterns: Sequence[str]) -> str:
+def _unlocated(extraction: Extraction, patterns: Sequence[str]) -> str:
     """Why pages cannot be shown: the first value that cannot be blacked out with certainty."""
-    values = dict(leaves_of(data))
-    for path, place in ground(data=data, pages=pages).items():
-        if is_covered(patterns, path) and (reason := _reason(path, place.state, values.get(path))):
-            return reason
+    for path, value in leaves_of(extraction.updated_llm_result):
+        if is_covered(patterns, path):
+            state = str((extraction.grounding.get(path) or {}).get("state", "not_found"))
+            if reason := _reason(path, state, value):
+                return reason
     return ""
 
 
-def _still_there(data: Any, pages: Sequence[PageContent], patterns: Sequence[str]) -> str:
-    """The last look: grounding itself must not find a value on the blacked out pages any more."""
-    for path, place in ground(data=data, pages=pages).items():
-        if is_covered(patterns, path) and place.state in ("found", "ambiguous"):
+def _not_hidden(
+    extraction: Extraction, pages: Sequence[PageContent], patterns: Sequence[str], hidden: Mapping[int, set[int]]
+) -> str:
+    """The last look: grounding itself must not find a value on the blacked out pages, and each was blacked out."""
+    covered = {path: value for path, value in leaves_of(extraction.updated_llm_result) if is_covered(patterns, path)}
+    for path, place in ground(data=covered, pages=pages).items():
+        known = extraction.grounding.get(path) or {}
+        lost = known.get("state") == "found" and not hidden.get(int(known.get("page") or 0))
+        if lost or place.state in ("found", "ambiguous"):
             return f"The value of {path[:200]} could not be blacked out for certain, so this link shows only fields."
     return ""
 

@@ -75,8 +75,8 @@ def _without_signs(iso: str) -> Iterator[str]:
 
 
 def _digits_of(number: Decimal) -> Iterator[str]:
-    """4950 → 4950, 49500, 495000 …: with and without decimals, the separators taken out."""
-    plain = format(number, "f")
-    whole, _, decimals = plain.partition(".")
-    for count in range(len(decimals), max(_MOST_DECIMALS, len(decimals)) + 1):
-        yield whole + decimals.ljust(count, "0")
+    """4950 → 4950, 49500, 495000 …: with and without decimals, the separators taken out; and 0.19 → 19, for 19 %."""
+    for value in (number, number * 100):
+        whole, _, decimals = format(value.normalize(), "f").partition(".")
+        for count in range(len(decimals), max(_MOST_DECIMALS, len(decimals)) + 1):
+            yield whole + decimals.ljust(count, "0")

@@ -1,6 +1,6 @@
 """Values that are broken over lines in a column, where the next word in reading order is that of another column."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 
 from documents.page_index import fold_text
@@ -37,7 +37,7 @@ class WrappedPage:
             return
         if len(chain) >= _MOST_WORDS:
             return
-        for after in self._after(chain[-1]):
+        for after in self._after(chain[-1], rest[0]):
             folded = self._folded[after]
             if after in chain or not folded:
                 continue
@@ -46,13 +46,15 @@ class WrappedPage:
             elif rest.startswith(folded):
                 yield from self._chains([*chain, after], rest[len(folded) :])
 
-    def _after(self, at: int) -> Iterator[int]:
+    def _after(self, at: int, letter: str) -> Iterator[int]:
+        """What can come after a word and begins with the letter."""
         if at + 1 < len(self._words):
             yield at + 1
-        if at in self._lasts:
+        if at in self._firsts_of:
             here = self._words[at]
             column = self._words[self._firsts_of[at]]
-            yield from (other for other in self._firsts if other != at + 1 and _below(here, column, self._words[other]))
+            begin = self._firsts.get(letter, ())
+            yield from (other for other in begin if other != at + 1 and _below(here, column, self._words[other]))
 
     @cached_property
     def _cells(self) -> list[list[int]]:
@@ -71,15 +73,16 @@ class WrappedPage:
         return cells
 
     @cached_property
-    def _firsts(self) -> Sequence[int]:
-        return [cell[0] for cell in self._cells]
-
-    @cached_property
-    def _lasts(self) -> set[int]:
-        return {cell[-1] for cell in self._cells}
+    def _firsts(self) -> dict[str, list[int]]:
+        """The first words of cells, by their first letter."""
+        found: dict[str, list[int]] = {}
+        for cell in self._cells:
+            found.setdefault(self._folded[cell[0]][:1], []).append(cell[0])
+        return found
 
     @cached_property
     def _firsts_of(self) -> dict[int, int]:
+        """The first word of the cell that a word ends."""
         return {cell[-1]: cell[0] for cell in self._cells}
 
 

@@ -9,6 +9,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
 from openai import OpenAI
+from pydantic import BaseModel
 from pytest_django import Settings
 
 from documents.models import Document
@@ -22,6 +23,13 @@ from tests.v1.calling import v1_of
 pytestmark = pytest.mark.django_db(transaction=True)
 TOTAL = "Total: $4,950.00"
 QUESTION = "What is the total?"
+
+
+class Receipt(BaseModel):
+    """What a program wants to know."""
+
+    number: str
+    total: float
 
 
 def into_django(request: httpx.Request) -> httpx.Response:
@@ -119,6 +127,8 @@ def test_a_structured_response_is_created(client: OpenAI) -> None:
     form: Any = {"format": {"type": "json_schema", **wanted["json_schema"]}}
     response = client.responses.create(model="docrouter/offline", input="Read it", text=form)
     assert response.output_text == '{"total": 4950}'
+    parsed = client.responses.parse(model="docrouter/offline", input="Read it", text_format=Receipt)
+    assert parsed.output_parsed == Receipt(number="2468", total=4950)
 
 
 def test_a_stream_that_fails_says_so(client: OpenAI, fake_provider: FakeProvider) -> None:

@@ -200,13 +200,17 @@ def _setup(loaded: Loaded, keeper: TurnKeeper, stop: Stop) -> TurnSetup:
         may_run=may_run,
         is_tainted=is_tainted,
         working_state=loaded.context.working_state,
-        limits=loaded.limits
-        or Limits(
-            rounds=settings.AGENT_MAX_ROUNDS,
-            follow_ups=settings.AGENT_FOLLOW_UPS,
-            cost=Decimal(str(settings.AGENT_MAX_COST_PER_TURN)) or None,
-            result_chars=settings.AGENT_RESULT_CHARS,
-        ),
+        limits=loaded.limits or _usual_limits(),
         tally=loaded.tally,
         stop=stop,
+    )
+
+
+def _usual_limits() -> Limits:
+    """Of a turn that somebody watches."""
+    return Limits(
+        rounds=settings.AGENT_MAX_ROUNDS,
+        follow_ups=settings.AGENT_FOLLOW_UPS,
+        cost=Decimal(str(settings.AGENT_MAX_COST_PER_TURN)) or None,
+        result_chars=settings.AGENT_RESULT_CHARS,
     )

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
+
 from documents.errors import ExtractionNotFound
 from documents.models import Document, Extraction, ExtractionEdit, Run
 from documents.result_form import Node, build_form, show_value
@@ -145,10 +147,16 @@ def _result(actor: Actor, document: Document, chosen: str) -> Extraction | None:
 
 
 def _choices(actor: Actor, document: Document) -> tuple[PromptChoice, ...]:
-    """Prompts of the document's tags first, then the others by name, the built-in one last."""
+    """Prompts of the document's tags first, then the others by name, the built-in one last.
+
+    Of those that wait for a review only what was made for this document.
+    """
     tag_ids = [tag.pk for tag in document.tags.all()]
     tagged = list(prompts_for_tags(actor=actor, tag_ids=tag_ids)) if tag_ids else []
-    others = latest_revisions(actor=actor).exclude(pk__in=[row.pk for row in tagged]).order_by("prompt__name")
+    own_runs = owned(Run, actor).filter(document=document, kind=Run.Kind.PROPOSE).values("pk")
+    usable = Q(prompt__pending_review=False) | Q(prompt__made_by_run__in=own_runs)
+    others = latest_revisions(actor=actor).filter(usable).exclude(pk__in=[row.pk for row in tagged])
+    others = others.order_by("prompt__name")
     rows = [*tagged, *others[:MOST_PROMPTS]]
     named = [PromptChoice(row.pk.hex, f"{row.prompt.name} v{row.version}") for row in rows]
     return (*named, PromptChoice(DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME))

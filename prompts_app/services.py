@@ -75,6 +75,8 @@ def create_prompt(*, actor: Actor, config: PromptConfig, expected_version: int |
     wanted, (prompt, name) = name, lock_prompt_to_write(actor=actor, name=name)
     require_version(prompt, expected_version if name == wanted else None)
     before = prompt.latest_version
+    if actor.run_id is None:  # who takes the name of something that waits for a review makes it theirs
+        prompt.made_by_run, prompt.pending_review = None, False
     revision = _add_revision(actor, prompt, body)
     return SavedPrompt(revision, "new_version" if before else "created", before, name)
 

@@ -54,6 +54,8 @@ def create_schema(
     require_version(schema, expected_version if name == wanted else None)
     before = (schema.latest_version, schema.name)
     schema.name = name
+    if actor.run_id is None:  # who takes the name of something that waits for a review makes it theirs
+        schema.made_by_run, schema.pending_review = None, False
     revision = _add_revision(actor, schema, body)
     return SavedSchema(revision, "new_version" if before[0] else "created", *before)
 

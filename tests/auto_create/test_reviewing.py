@@ -6,13 +6,16 @@ from agent.reviewing import reject
 from documents import reviewing, tasks
 from documents.errors import CountChanged, NothingProposed
 from documents.models import AutoCreate, Document, Event, Extraction, Run
+from documents.panel import extraction_panel
 from documents.spreading import preview_tag, spread
 from prompts_app.config import PromptConfig
 from prompts_app.models import Prompt
 from prompts_app.selectors import prompts_for_tags
 from prompts_app.services import create_prompt, revise_prompt
 from schemas_app.models import Schema
+from schemas_app.services import create_schema
 from tags_app.services import create_tag
+from tests.agent.rows import INVOICE
 from tests.auto_create.making import asked_for, attempt_of, proposed
 from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_document, make_prompt
@@ -129,3 +132,23 @@ def test_try_again_makes_one_new_attempt_however_often_it_is_pressed(alice: Pers
     assert one.pk == two.pk
     assert AutoCreate.objects.filter(document=document).count() == 2
     assert Run.objects.filter(document=document, kind="propose").exclude(phase__in=Run.ENDED).count() == 1
+
+
+def test_who_takes_the_name_of_a_pending_schema_keeps_it_after_a_rejection(alice: Person, bob: Person) -> None:
+    document = proposed(alice)
+    attempt = attempt_of(document)
+    assert attempt.schema_revision is not None
+    schema = attempt.schema_revision.schema
+    create_schema(actor=bob.actor, name=schema.name, response_format=INVOICE)
+
+    reject(actor=alice.actor, document_id=document.pk)
+
+    schema.refresh_from_db()
+    assert (schema.deleted_at, schema.pending_review, schema.latest_version) == (None, False, 2)
+
+
+def test_the_list_of_prompts_offers_a_pending_one_on_its_own_document_only(alice: Person) -> None:
+    document, other = proposed(alice), make_document(alice, *RECEIPT, name="other.pdf")
+
+    assert len(extraction_panel(actor=alice.actor, document_id=document.pk).prompts) == 2
+    assert len(extraction_panel(actor=alice.actor, document_id=other.pk).prompts) == 1

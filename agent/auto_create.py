@@ -33,6 +33,7 @@ from core.errors import DomainError
 from core.ids import show_id
 from documents import auto_create
 from documents.auto_create import Claim, Failure
+from documents.clearing import clear_made
 from documents.errors import ProposalStopped
 from documents.fitting import fitting_schema
 from llm.catalog import require_chat_model
@@ -75,7 +76,7 @@ def _begin(claim: Claim) -> Loaded:
     run, attempt = auto_create.lock_held(claim)
     if attempt.turn_id is not None:
         _fence_off(attempt.turn_id)
-    auto_create.clear_made(actor=claim.actor, run=run)
+    clear_made(actor=claim.actor, run=run)
     fitting = fitting_schema(actor=claim.actor, document_id=claim.document_id)
     mentions = [{"type": "schema", "id": show_id(fitting.schema_id)}] if fitting else []
     question = f"{MESSAGE}\n\n{REUSE}" if fitting else MESSAGE

@@ -4,6 +4,8 @@ The rejection comes first and takes the ground away; then the turns of the propo
 its Stop button. What a turn tried to write in between found nothing to write on.
 """
 
+import uuid
+
 from agent.models import Turn
 from agent.services import cancel_turn
 from core.errors import DomainError
@@ -18,16 +20,16 @@ def reject(*, actor: Actor, document_id: object) -> Outcome:
     Raises: DocumentNotFound, NothingProposed.
     """
     outcome = reviewing.reject(actor=actor, document_id=document_id)
-    if outcome.counted and outcome.attempt.thread_id is not None:
-        _stop_turns(actor, outcome)
+    thread_id = outcome.attempt.thread_id
+    if outcome.counted and thread_id is not None:
+        _stop_turns(actor, outcome.attempt.document_id, thread_id)
     return outcome
 
 
-def _stop_turns(actor: Actor, outcome: Outcome) -> None:
-    attempt = outcome.attempt
-    turns = Turn.objects.filter(thread_id=attempt.thread_id, status__in=Turn.OPEN)
+def _stop_turns(actor: Actor, document_id: uuid.UUID, thread_id: uuid.UUID) -> None:
+    turns = Turn.objects.filter(thread_id=thread_id, status__in=Turn.OPEN)
     for turn_id in turns.values_list("pk", flat=True):
         try:
-            cancel_turn(actor=actor, document_id=attempt.document_id, turn_id=turn_id)
+            cancel_turn(actor=actor, document_id=document_id, turn_id=turn_id)
         except DomainError:  # somebody made the conversation private meanwhile: its own turn finds nothing to change
             continue

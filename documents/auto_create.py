@@ -160,7 +160,7 @@ def claim_proposal(*, run_id: uuid.UUID) -> Claim | None:
 
 
 @transaction.atomic
-def attach_turn(*, claim: Claim, thread_id: uuid.UUID, turn_id: uuid.UUID) -> None:
+def attach_turn(*, claim: Claim, thread_id: uuid.UUID | None, turn_id: uuid.UUID) -> None:
     """Remember where the agent's log is. Raises: ProposalStopped."""
     _, attempt = lock_held(claim)
     attempt.thread_id, attempt.turn_id = thread_id, turn_id

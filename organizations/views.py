@@ -1,6 +1,6 @@
 """Pages: sign in, sign out, switch organization, and where the links of letters lead."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import messages
@@ -20,6 +20,7 @@ from organizations.forms import InvitationForm, SignInForm
 from organizations.letters.selectors import get_invitation, registered
 from organizations.letters.services import accept_invitation, verify_email
 from organizations.middleware import SESSION_KEY
+from organizations.models import User
 from organizations.selectors import actor_for, get_organization
 from organizations.services import OrganizationChanges, update_organization
 
@@ -68,7 +69,7 @@ def settings_page(request: MemberRequest) -> HttpResponse | HttpResponseRedirect
     organization_id = request.actor.organization_id
     if request.method == "POST":
         changes = OrganizationChanges(auto_create_enabled=request.POST.get("auto_create") == "1")
-        update_organization(by=request.user, organization_id=organization_id, changes=changes)
+        update_organization(by=cast("User", request.user), organization_id=organization_id, changes=changes)
         messages.info(request, _("Saved."))
         return redirect("organizations:settings")
     return render(

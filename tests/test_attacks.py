@@ -18,7 +18,9 @@ from agent.models import Message, Thread, ToolCall, Turn
 from agent.render import decided_html, event_html
 from agent.turn_view import turn_view
 from documents.models import Document, DocumentVersion, Extraction, Page
+from documents.publishing import publish
 from documents.serving import FileBytes
+from documents.sharing.services import create_share_link
 from organizations.models import Organization, User
 from prompts_app.models import Prompt
 from schemas_app.models import Schema
@@ -137,6 +139,23 @@ def test_markup_in_any_text_stays_text_on_every_page(alice: Person, poisoned: Be
     assert shown > 20, "the texts do stand on the pages"
 
 
+def test_markup_stays_text_on_what_people_without_an_account_see(alice: Person, poisoned: Belongings) -> None:
+    document_id, actor = poisoned.document_id, alice.actor
+    published = publish(actor=actor, document_id=document_id, with_pages=True)
+    made = create_share_link(actor=actor, document_id=document_id, role="ask", password=EVIL)
+    client = Client()
+    pages = [
+        client.get(f"/s/{made.link.pk.hex}/{made.token}"),
+        client.post(f"/s/{made.link.pk.hex}/{made.token}", {"password": f"{EVIL}{EVIL}"}),
+        client.post(f"/s/{made.link.pk.hex}/{made.token}", {"password": EVIL}, follow=True),
+        client.get(f"/p/{published.slug}"),
+        client.get(f"/p/{EVIL.replace('/', '')}"),
+    ]
+    assert [page.status_code for page in pages] == [200, 401, 200, 200, 404]
+    assert [wrong_in(page.content.decode()) for page in pages] == [[]] * len(pages)
+    assert sum("x-evil" in page.content.decode() for page in pages) >= 2
+
+
 def test_markup_stays_text_in_what_the_socket_sends(alice: Person, poisoned: Belongings) -> None:
     turn = Turn.objects.get(pk=poisoned.turn_id)
     view = turn_view(turn, actor=alice.actor)
@@ -197,7 +216,7 @@ def test_odd_ids_are_nothing_that_exists(alice: Person, things: Belongings) -> N
                     answer = getattr(client, method)(path)
                     read(answer)
                     status = answer.status_code
-                    assert status in (200, 302, 304, 400, 404, 405, 422), (method, path[:200], status)
+                    assert status in (200, 302, 304, 400, 401, 404, 405, 422), (method, path[:200], status)
 
 
 def _id(name: str, argument: str, things: Belongings) -> str:
@@ -221,6 +240,7 @@ PARAMETERS = (
         "remove",
     ),
     *("verified", "reason", "days", "scope"),
+    *("role", "max_views", "password", "redact", "with_pages", "publication", "question", "ticket"),
 )
 
 

@@ -14,7 +14,8 @@ from documents.grounding import leaves_of
 from documents.publishing import list_publications, publish, unpublish
 from documents.results import current_result
 from documents.selectors import get_document
-from documents.sharing.guarding import share_url, site
+from documents.sharing.errors import ShareInvalid
+from documents.sharing.guarding import share_url
 from documents.sharing.selectors import list_share_links
 from documents.sharing.services import MadeLink, create_share_link, revoke_share_link
 from organizations.actor import Actor
@@ -79,12 +80,11 @@ def _page(
 ) -> HttpResponse:
     actor = request.actor
     document = get_document(actor=actor, document_id=document_id)
-    publications = list_publications(actor=actor, document_id=document_id)
     context = {
         "document": document,
         "paths": redactable_paths(actor, document_id),
         "links": list_share_links(actor=actor, document_id=document_id),
-        "publications": [(row, _publication_url(request, row.slug)) for row in publications],
+        "publications": list_publications(actor=actor, document_id=document_id),
         "lives": LIVES,
         "days": request.POST.get("days", "7"),
         "made": made,
@@ -109,13 +109,12 @@ def redactable_paths(actor: Actor, document_id: object) -> list[str]:
     return list(dict.fromkeys(columns))[:MOST_PATHS]
 
 
-def _publication_url(request: HttpRequest, slug: str) -> str:
-    return site(request) + reverse("share:publication", args=[slug])
-
-
 def _life(request: HttpRequest) -> timedelta | None:
-    days = request.POST.get("days", "")
-    return timedelta(days=int(days)) if days in [value for value, _ in LIVES if value] else None
+    """Raises: ShareInvalid, for what the page did not offer: a link that never ends is only made on purpose."""
+    days = request.POST.get("days", "7")
+    if days not in [value for value, _ in LIVES]:
+        raise ShareInvalid("Choose how long the link works.", fields={"days": "not offered"})
+    return timedelta(days=int(days)) if days else None
 
 
 def _views(request: HttpRequest) -> int | None:

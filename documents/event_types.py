@@ -99,7 +99,6 @@ class AutoCreateFacts(Facts):
     attempt: int | None = None
     schema_revid: str | None = None
     prompt_revid: str | None = None
-    extraction_id: str | None = None
     code: str | None = None
     retryable: bool | None = None
     by: str | None = None
@@ -165,7 +164,7 @@ EVENT_TYPES: dict[str, type[Facts]] = {
     **{f"extraction.{what}": ExtractionFacts for what in ("edited", "verified", "unverified", "withdrawn")},
     **{
         f"document.auto_create.{what}": AutoCreateFacts
-        for what in ("requested", "started", "proposed", "failed", "accepted", "rejected", "cancelled")
+        for what in ("requested", "started", "proposed", "failed", "accepted", "rejected")
     },
     **{
         f"turn.{what}": TurnFacts
@@ -173,7 +172,7 @@ EVENT_TYPES: dict[str, type[Facts]] = {
     },
     "turn.decided": Decisions,
     "turn.undone": Undone,
-    **{f"share.{what}": ShareFacts for what in ("created", "opened", "revoked", "expired")},
+    **{f"share.{what}": ShareFacts for what in ("created", "opened", "revoked")},
     "share.asked": ShareQuestion,
     "document.published": PublicationFacts,
     "document.unpublished": PublicationFacts,

@@ -1,6 +1,7 @@
 """Every type of event is listed with what it carries, and nothing else gets into a log."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,14 @@ def test_a_document_and_its_turns_tell_what_happened_to_them(alice: Person) -> N
     ]  # fmt: skip
     assert [event.turn_id for event in told][1:3] == [turn.pk, turn.pk]
     assert all(event.actor["name"] == alice.actor.name for event in told)
+
+
+def test_the_table_of_events_for_programs_has_every_type_with_its_data() -> None:
+    told: dict[str, list[str]] = {}
+    for line in (ROOT / "docs/v1.md").read_text(encoding="utf-8").splitlines():
+        cells = [re.findall(r"`([^`]+)`", cell) for cell in line.split("|")[1:3]]
+        if len(cells) == 2 and cells[0] and re.fullmatch(r"[a-z]+\.[a-z_.]+", cells[0][0]):
+            first = cells[0][0].rpartition(".")[0]
+            told |= {name.replace("…", first): cells[1] for name in cells[0]}
+    listed = {type_: [field.alias for field in model.model_fields.values()] for type_, model in EVENT_TYPES.items()}
+    assert told == listed

@@ -13,6 +13,7 @@ from documents.processing import lock_latest_read
 from documents.results import CURRENT
 from organizations.actor import Actor
 from organizations.gate import owned
+from prompts_app.errors import PromptNotFound
 from prompts_app.models import PromptRevision
 from prompts_app.running import prompt_to_run
 from prompts_app.selectors import get_version
@@ -58,9 +59,12 @@ def tag_previews(*, actor: Actor, attempt: AutoCreate) -> list[TagPreview]:
 def spread(*, actor: Actor, prompt_revid: uuid.UUID, tag_id: uuid.UUID) -> int:
     """Queue the prompt for every document of the tag that has no result of it. Safe to repeat. Returns: how many.
 
-    Documents that are being read get it when they are read, as every prompt of their tags. Raises: PromptNotFound.
+    Documents that are being read get it when they are read, as every prompt of their tags.
     """
-    prompt = prompt_to_run(actor=actor, prompt_revid=prompt_revid.hex)
+    try:
+        prompt = prompt_to_run(actor=actor, prompt_revid=prompt_revid.hex)
+    except PromptNotFound:  # somebody deleted it since
+        return 0
     if prompt.revision is None:
         return 0
     waiting = list(_to_do(actor, prompt.revision, tag_id).order_by("created_at").values_list("pk", flat=True))

@@ -197,7 +197,7 @@ def test_a_worker_that_is_killed_leaves_no_orphan_and_another_one_proposes(
     assert [turn.status for turn in turns] == ["interrupted", "done"]
 
 
-def wait_until(is_so: Callable[[], bool], *, seconds: float = 90) -> None:
+def wait_until(is_so: Callable[[], bool], *, seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline, "it did not come to that"

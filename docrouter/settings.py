@@ -317,7 +317,7 @@ SPECTACULAR_SETTINGS = {
         for name in (
             *("Documents", "OCR", "Extraction", "Agent", "Schemas", "Prompts", "Tags", "Models"),
             *("Webhooks", "Organizations", "Users", "Tokens", "Account", "E-mail"),
-            *("Documents (v1)", "Runs (v1)", "Aliases (v1)"),
+            *("Documents (v1)", "Runs (v1)", "Responses", "Sharing (v1)", "Aliases (v1)"),
         )
     ],
     "SWAGGER_UI_DIST": "SIDECAR",

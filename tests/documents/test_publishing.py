@@ -10,10 +10,12 @@ from django.utils import timezone
 from PIL import Image
 
 from core.ids import new_id
-from documents.models import Document, Event, Extraction, Publication, Run
+from core.purging import purging
+from documents.models import Document, Event, Extraction, Publication, Run, ShareLink
 from documents.publishing import list_publications, publish, unpublish
 from documents.results import update_field
 from documents.sharing.errors import NothingPublished, PublicationNotFound
+from documents.sharing.services import create_share_link
 from organizations.models import AuditEntry
 from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_prompt
@@ -217,3 +219,14 @@ def test_public_addresses_are_counted_for_the_network_address(alice: Person, doc
     answers = [Client().get(f"/p/{row.slug}").status_code for _ in range(5)]
     assert answers == [200] * 3 + [429] * 2
     assert Client(REMOTE_ADDR="10.9.9.9").get(f"/p/{row.slug}").status_code == 200
+
+
+def test_a_purge_takes_links_and_publications_with_the_document(alice: Person, document: Document) -> None:
+    publish(actor=alice.actor, document_id=document.pk)
+    create_share_link(actor=alice.actor, document_id=document.pk, redact_paths=["number"])
+    with pytest.raises(IntegrityError, match="only be withdrawn"), transaction.atomic():
+        document.delete()
+    with purging():
+        Document.objects.get().delete()
+    assert not Publication.objects.exists()
+    assert not ShareLink.objects.exists()

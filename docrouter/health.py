@@ -28,6 +28,7 @@ from redis.retry import Retry
 
 from docrouter.celery import app
 from documents import admission
+from webhooks import processing as deliveries
 
 log = structlog.get_logger(__name__)
 
@@ -126,6 +127,7 @@ class StateCollector:
             waiting.add_metric([queue], float(_redis.llen(prefix + queue)))
         yield waiting
         yield from _runs_of_the_pools()
+        yield from _deliveries()
 
 
 def _runs_of_the_pools() -> list[GaugeMetricFamily]:
@@ -144,6 +146,19 @@ def _runs_of_the_pools() -> list[GaugeMetricFamily]:
         age.add_metric([pool.pool], pool.oldest_seconds)
         flying.add_metric([pool.pool], pool.in_flight)
     return [depth, age, flying]
+
+
+def _deliveries() -> list[GaugeMetricFamily]:
+    """What waits to be sent to webhooks that are switched on, and for how long."""
+    depth = GaugeMetricFamily("docrouter_deliveries_pending", "Deliveries to webhooks that are not sent yet.")
+    age = GaugeMetricFamily("docrouter_deliveries_oldest_pending_seconds", "Age of the oldest of them.")
+    try:
+        waiting = deliveries.figures()
+    except (DatabaseError, PoolTimeout):
+        return []
+    depth.add_metric([], waiting.count)
+    age.add_metric([], waiting.oldest_seconds)
+    return [depth, age]
 
 
 def _registry() -> CollectorRegistry:

@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Min, Q
 from django.utils import timezone
 
 from core.ids import show_id
@@ -55,6 +55,24 @@ class Parcel:
     sealed_secrets: Sequence[bytes]
     header_name: str
     sealed_header_value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What waits to be sent to webhooks that are switched on."""
+
+    count: int
+    oldest_seconds: float
+
+
+def figures() -> Figures:
+    """For the metrics."""
+    rows = Delivery.objects.filter(
+        status=Delivery.Status.PENDING, webhook__enabled=True, webhook__deleted_at__isnull=True
+    )
+    found = rows.aggregate(count=Count("pk"), oldest=Min("created_at"))
+    oldest = found["oldest"]
+    return Figures(found["count"], (timezone.now() - oldest).total_seconds() if oldest else 0.0)
 
 
 def due_webhooks(*, limit: int = 500) -> list[uuid.UUID]:

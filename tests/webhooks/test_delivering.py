@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import transaction
+from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
@@ -281,3 +282,19 @@ def test_old_deliveries_are_forgotten(alice: Person) -> None:
     Webhook.objects.update(deleted_at=long_ago)
     processing.purge()
     assert not Webhook.objects.exists()
+
+
+def test_what_waits_stands_in_the_metrics(alice: Person) -> None:
+    webhook = make_webhook(alice, "https://example.com/")
+    tell(alice)
+    old = tell(alice)
+    Delivery.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(seconds=90))
+    samples = dict(line.split() for line in _scrape() if line.startswith("docrouter_deliveries"))
+    assert samples["docrouter_deliveries_pending"] == "2.0"
+    assert 90 <= float(samples["docrouter_deliveries_oldest_pending_seconds"]) < 120
+    Webhook.objects.filter(pk=webhook.pk).update(enabled=False)
+    assert "docrouter_deliveries_pending 0.0" in _scrape()
+
+
+def _scrape() -> list[str]:
+    return Client().get("/metrics").content.decode().splitlines()

@@ -28,6 +28,7 @@ _SURE = 0.5
 _COVERED = 0.6
 """How much of what a question asks for a line must have: its telling words, weighed by how rare they are."""
 _ALIKE = 0.85
+_ENDING = 3
 _LONG = 30
 """Words of a passage that is quoted as a whole."""
 _WORD = re.compile(r"[^\W_]+")
@@ -75,7 +76,7 @@ def _things(question: str) -> list[Named]:
     done = [Named(act["concept"], "") for act in _data()["acts"] if _has(asked, act["ask"]) and _has(asked, act["act"])]
     empty = set(_data()["documents"]) | word_list("stop") | set(_data()["words"])
     named: list[Named] = []
-    phrases = [(hit.start, hit.end, hit.concepts) for hit in find_phrases(asked)] + _synonyms(asked)
+    phrases = _synonyms(asked) + [(hit.start, hit.end, hit.concepts) for hit in find_phrases(asked)]
     for start, end, names in sorted(phrases, key=lambda phrase: (phrase[0] - phrase[1], phrase[0])):
         if not set(asked[start:end]) <= empty and _rest(asked, start, end) <= 1:
             named += [Named(name, _printed_label(question, asked[start:end])) for name in names]
@@ -171,4 +172,9 @@ def _best_line(reading: Reading, question: str) -> Line | None:
 
 def _met(wanted: set[str], words: tuple[str, ...]) -> set[str]:
     there = set(words)
-    return {word for word in wanted if word in there or any(word_likeness(word, other) >= _ALIKE for other in there)}
+    return {word for word in wanted if word in there or any(_alike(word, other) for other in there)}
+
+
+def _alike(word: str, other: str) -> bool:
+    """The same word in another form. A part of it is another word: "Rechnung" is not "Rechnungsdatum"."""
+    return len(word) - len(other) <= _ENDING and word_likeness(word, other) >= _ALIKE

@@ -47,11 +47,11 @@ def test_a_committed_transaction_is_heard_of_and_a_broken_one_is_not() -> None:
 
 
 def test_work_goes_on_when_nobody_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def refuse(*_: object) -> None:
+    def refuse(*_: object) -> None:
         raise ConnectionError
 
     done: list[str] = []
-    monkeypatch.setattr("core.publish.apublish", refuse)
+    monkeypatch.setattr("core.publish._redis", refuse)
     with transaction.atomic():
         publish_on_commit("core.test", {"type": "news"})
         transaction.on_commit(lambda: done.append("next"))

@@ -44,8 +44,7 @@ def _send(group: str, payload: Payload) -> None:
 
 @lru_cache(maxsize=2)
 def _redis(url: str) -> Redis:
-    """Its connections may be stale after a restart of Redis: one more try at once, and no waiting for it to come back."""
-    retry = Retry(NoBackoff(), 1)
+    retry = Retry(NoBackoff(), 1)  # a connection may be stale after a restart; nobody waits for Redis to come back
     return Redis.from_url(
         url, retry=retry, socket_timeout=_SECONDS_TO_ANSWER, socket_connect_timeout=_SECONDS_TO_ANSWER
     )

@@ -14,6 +14,8 @@ from llm.content import PageContent, Word
 
 HIDDEN = "████"
 _ROUNDS = 5
+_BESIDE_OCR, _ABOVE_OCR = 0.8, 0.15
+"""How far a word may really be from where OCR puts it, in its heights: sideways, and up or down."""
 _PIECES = re.compile(r"\S+")
 
 
@@ -101,6 +103,22 @@ def masked_columns(columns: Mapping[str, Sequence[Any]], hidden: set[int]) -> di
     masked = {name: list(values) for name, values in columns.items()}
     masked["text"] = [HIDDEN if at in hidden else text for at, text in enumerate(masked.get("text", []))]
     return masked
+
+
+def black_boxes(page: PageContent, hidden: Iterable[int]) -> list[list[float]]:
+    """What to paint over. Units: fractions of the page.
+
+    Words that OCR read are where it guesses them within their line, up to a letter or two beside: theirs are wider.
+    """
+    boxes = []
+    for at in sorted(hidden):
+        word = page.words[at]
+        high = word.y1 - word.y0
+        more = high * _BESIDE_OCR if word.origin == "ocr" else 0.0
+        beside = more * page.height / (page.width or 1.0)
+        above = high * _ABOVE_OCR if word.origin == "ocr" else 0.0
+        boxes.append([word.x0 - beside, word.y0 - above, word.x1 + beside, word.y1 + above])
+    return boxes
 
 
 def _text_of(words: Sequence[Word]) -> str:

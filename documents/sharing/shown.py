@@ -15,7 +15,7 @@ from documents.models import Page, ShareLink
 from documents.page_images import PageImage, cached_image
 from documents.selectors import page_content
 from documents.sharing.errors import ShareFieldsOnly
-from documents.sharing.masking import HIDDEN, Masker, masked_columns, masked_page
+from documents.sharing.masking import HIDDEN, Masker, black_boxes, masked_columns, masked_page
 from documents.sharing.redaction import is_covered, masker_of, sum_of, usable_extraction, work_out_again
 from documents.sharing.selectors import page_of, pages_of, read_pages_of
 from llm.content import DocumentContent
@@ -157,8 +157,7 @@ def shared_picture(link: ShareLink, number: int, width: int) -> PageImage:
     Raises: ShareFieldsOnly, PageNotFound, ParserBusy, ParserCrashed, UnreadableFile.
     """
     page = _page(link, number)
-    hidden = sorted(hidden_words(link, page))
-    boxes = [[page.words[side][at] for side in ("x0", "y0", "x1", "y1")] for at in hidden]
+    boxes = black_boxes(page_content(page), hidden_words(link, page))
     return cached_image(link.version, number, width, boxes=boxes)
 
 

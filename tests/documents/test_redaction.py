@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from documents.ingest.wire import columns_as_words, words_as_columns
 from documents.page_index import fold_text
-from documents.sharing.masking import HIDDEN, Masker, masked_columns, masked_page
+from documents.sharing.masking import HIDDEN, Masker, black_boxes, masked_columns, masked_page
 from documents.sharing.redaction import covers
 from llm.content import PageContent, Word
 from tests.documents.making import words_of
@@ -173,3 +173,11 @@ def test_no_spelling_of_any_value_is_left(value: Any, data: st.DataObject) -> No
     shown = fold_text(left.text)
     for spelling in _spellings(value):
         assert fold_text(spelling) not in shown, left.text
+
+
+def test_what_ocr_read_is_painted_over_more_widely() -> None:
+    words = (Word("77123", 0.4, 0.5, 0.5, 0.52, origin="ocr"), Word("77123", 0.4, 0.6, 0.5, 0.62))
+    page = PageContent(1, 600, 800, "", words)
+    ocr, printed = black_boxes(page, Masker(["77123"]).positions([page])[1])
+    assert printed == [0.4, 0.6, 0.5, 0.62]
+    assert ocr == pytest.approx([0.4 - 0.016 * 800 / 600, 0.497, 0.5 + 0.016 * 800 / 600, 0.523])

@@ -1,14 +1,17 @@
 """Starting and stopping runs: new bytes, prompts by hand, what is in the way, what a stopped worker may still write."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.utils import timezone
 
-from documents import extraction, pipeline, processing, selectors, services
+from documents import extraction, files, pipeline, processing, selectors, services
 from documents.errors import ExtractionActive, ExtractionFailed, RunActive, RunEnded, TextNotReady
 from documents.models import Document, DocumentVersion, Event, Extraction, Page, Run
+from documents.reaping import requeue_dead_runs
 from documents.services import UploadedFile
 from llm.types import Completion, Usage
 from organizations.models import AuditEntry
@@ -150,3 +153,30 @@ def test_each_page_is_counted_each_time_that_it_is_read(alice: Person) -> None:
     assert claim is not None
     processing.commit_pages(claim, [make.page_content("again")])
     assert list(Page.objects.order_by("number").values_list("reads", flat=True)) == [2, 1, 1]
+
+
+@with_threads
+def test_why_a_read_is_tried_again_stands_in_the_log(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = upload(alice, make.pdf(RECEIPT))
+    run = Run.objects.get(document=document)
+
+    def refuse(_key: str) -> None:
+        raise OSError("the disk does not answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "local_copy", refuse)
+        with pytest.raises(OSError, match="does not answer"):
+            processing.parse_document(run.pk)
+    assert processing.claim_run(run.pk) is not None
+    Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert requeue_dead_runs() == [run.pk]
+    assert requeue_dead_runs() == []
+
+    assert processing.parse_document(run.pk) == document.pk
+
+    told = Event.objects.filter(document=document, type="run.retried").order_by("seq")
+    assert [(event.data["attempt"], event.data["code"]) for event in told] == [
+        (2, "storage_failed"),
+        (3, "worker_lost"),
+    ]
+    assert Page.objects.get().reads == 1

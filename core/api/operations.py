@@ -34,6 +34,9 @@ EVENTS = {
 }
 
 
+_TEXT = {"type": "string"}
+
+
 class Problem(Answer):
     """What went wrong: a sentence for a person, a code for a program."""
 
@@ -88,10 +91,7 @@ def operation(
     responses = _success(status, media_type, answer)
     if or_status is not None:
         responses |= _success(or_status, media_type, answer)
-    if or_events:
-        responses[(200, "text/event-stream")] = _described(EVENTS, "Done")
-    if or_text:
-        responses[(200, "text/plain")] = _described({"type": "string"}, "Done")
+    responses |= _streams(or_events=or_events, or_text=or_text)
     if ranges:
         responses |= _ranges(answer, media_type)
     responses |= {(code, "application/json"): _problem(code, problem) for code in statuses}
@@ -111,6 +111,12 @@ def _success(status: int, media_type: str, answer: Any) -> dict[Any, Any]:
     if status == 204:
         return {204: OpenApiResponse(description="Done")}
     return {(status, media_type): _described(answer, "Done")}
+
+
+def _streams(*, or_events: bool, or_text: bool) -> dict[Any, OpenApiResponse]:
+    """What a program may ask for in place of the JSON."""
+    events = {(200, "text/event-stream"): _described(EVENTS, "Done")} if or_events else {}
+    return events | ({(200, "text/plain"): _described({"type": "string"}, "Done")} if or_text else {})
 
 
 def _ranges(answer: Any, media_type: str) -> dict[Any, OpenApiResponse]:

@@ -36,7 +36,7 @@ ROW_ROOMS = {
     *("models", "selectors", "services", "processing", "transcript", "gate", "idempotency"),
     *("admission", "awaiting", "events", "extraction", "results", "states", "withdrawal"),
     *("auto_create", "clearing", "reviewing"),
-    *("publishing", "redaction"),
+    *("publishing", "redaction", "spreading", "purging"),
     *("deciding", "driving", "endings", "keeping", "leases", "policy", "reaping"),
 }
 

@@ -5,11 +5,12 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from documents.errors import ExtractionNotFound
 from documents.models import AutoCreate, Document, Extraction
 from documents.panel import inner_schema
 from documents.proposals import newest_attempt
 from documents.result_form import Node, build_form
-from documents.results import list_edits
+from documents.results import current_result, list_edits
 from documents.status import count_of
 from organizations.actor import Actor
 
@@ -78,8 +79,8 @@ def review_card(*, actor: Actor, document_id: object) -> Review | None:
 
 def card_of(*, actor: Actor, attempt: AutoCreate) -> Review:
     """The card of an attempt that is read already."""
-    result = attempt.extraction
-    if attempt.status != AutoCreate.Status.PROPOSED or result is None:
+    result = _result_of(actor, attempt) if attempt.status == AutoCreate.Status.PROPOSED else None
+    if result is None:
         return Review(attempt.document, attempt)
     lines = _lines(actor, attempt, result)
     found = sum(line.state in ("found", "ambiguous", "edited") for line in lines)
@@ -89,6 +90,16 @@ def card_of(*, actor: Actor, attempt: AutoCreate) -> Review:
 def _is_old_news(attempt: AutoCreate) -> bool:
     decided = attempt.decided_at
     return attempt.status == AutoCreate.Status.ACCEPTED and (not decided or decided < timezone.now() - _TOLD_FOR)
+
+
+def _result_of(actor: Actor, attempt: AutoCreate) -> Extraction | None:
+    """What the prompt has found by now: somebody may have refined it in the chat."""
+    if attempt.prompt_revision_id is None:
+        return None
+    try:
+        return current_result(actor=actor, document_id=attempt.document_id, prompt_revid=attempt.prompt_revision_id.hex)
+    except ExtractionNotFound:
+        return None
 
 
 def _lines(actor: Actor, attempt: AutoCreate, result: Extraction) -> tuple[FieldLine, ...]:

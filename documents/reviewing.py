@@ -14,17 +14,19 @@ from django.utils import timezone
 from documents import tasks
 from documents.auto_create import request, tell
 from documents.clearing import clear_made
-from documents.errors import CountChanged, NothingProposed
+from documents.errors import CountChanged, ExtractionNotFound, NothingProposed
 from documents.events import append_event
 from documents.models import AutoCreate, Document
 from documents.processing import lock_run
+from documents.results import current_result
 from documents.selectors import get_document
 from documents.services import reparse
 from documents.spreading import TagPreview, preview_tag
 from documents.states import lock_state, refresh_state
 from organizations.actor import Actor
 from organizations.services import record
-from prompts_app.selectors import prompts_made_by
+from prompts_app.errors import PromptNotFound
+from prompts_app.selectors import get_version, prompts_made_by
 from prompts_app.services import end_review as end_review_of_prompts
 from prompts_app.services import revise_prompt
 from schemas_app.selectors import schemas_made_by
@@ -137,7 +139,20 @@ def _accept(actor: Actor, attempt: AutoCreate) -> None:
         prompts = prompts_made_by(actor=actor, run_id=attempt.run_id).values_list("pk", flat=True)
         end_review_of_schemas(actor=actor, schema_ids=list(schemas))
         end_review_of_prompts(actor=actor, prompt_ids=list(prompts))
+    _take_refinements(actor, attempt)
     _decide(actor, attempt, Status.ACCEPTED)
+
+
+def _take_refinements(actor: Actor, attempt: AutoCreate) -> None:
+    """What is accepted is how it stands now: somebody may have refined it in the chat."""
+    if attempt.prompt_revision is None:
+        return
+    try:
+        latest = get_version(actor=actor, prompt_id=attempt.prompt_revision.prompt_id)
+        found = current_result(actor=actor, document_id=attempt.document_id, prompt_revid=latest.pk.hex)
+    except (PromptNotFound, ExtractionNotFound):
+        return
+    attempt.prompt_revision, attempt.schema_revision, attempt.extraction = latest, latest.schema_revision, found
 
 
 def _decide(actor: Actor, attempt: AutoCreate, status: AutoCreate.Status) -> None:

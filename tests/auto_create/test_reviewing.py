@@ -1,10 +1,12 @@
 """What people decide about a proposal."""
 
 import pytest
+from asgiref.sync import async_to_sync
 
 from agent.reviewing import reject
 from documents import reviewing, tasks
 from documents.errors import CountChanged, NothingProposed
+from documents.extraction import run_extraction
 from documents.models import AutoCreate, Document, Event, Extraction, Run
 from documents.panel import extraction_panel
 from documents.spreading import preview_tag, spread
@@ -152,3 +154,17 @@ def test_the_list_of_prompts_offers_a_pending_one_on_its_own_document_only(alice
 
     assert len(extraction_panel(actor=alice.actor, document_id=document.pk).prompts) == 2
     assert len(extraction_panel(actor=alice.actor, document_id=other.pk).prompts) == 1
+
+
+def test_what_was_refined_in_between_is_what_is_accepted(alice: Person) -> None:
+    document = proposed(alice)
+    before = attempt_of(document)
+    assert before.prompt_revision is not None
+    refined = revise_prompt(actor=alice.actor, prompt_id=before.prompt_revision.prompt_id, content="Read it better.")
+    found = async_to_sync(run_extraction)(
+        actor=alice.actor, document_id=document.pk, prompt_revid=refined.revision.pk.hex
+    )
+
+    attempt = reviewing.accept(actor=alice.actor, document_id=document.pk).attempt
+
+    assert (attempt.prompt_revision, attempt.extraction_id) == (refined.revision, found.pk)

@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 from django.conf import settings
+from django.db import DatabaseError
 
 from agent.answers.asked import Citation, Draft, Job
 from agent.answers.asking import again_messages, build_messages
@@ -114,7 +115,11 @@ class Answering:
     async def _failed(self, problem: DomainError) -> None:
         if isinstance(problem, ModelError) and problem.partial is not None:
             self._draft.spend(problem.partial)
-        row = await in_thread(partial(fail_response, job=self.job, draft=self._draft, problem=problem))
+        try:
+            row = await in_thread(partial(fail_response, job=self.job, draft=self._draft, problem=problem))
+        except DatabaseError as trouble:  # the reaper ends the row; whoever listens must hear an end now
+            log.warning("response.not_kept", response_id=self.job.response_id.hex, problem=type(trouble).__name__)
+            row = Response(pk=self.job.response_id, status=Response.Status.FAILED, answer=self._draft.text)
         self._told.put_nowait(Ended(row, problem))
 
     def _asked(self, messages: list[ChatMessage]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from pytest_django import Settings
 
 from agent import answering
@@ -127,6 +127,23 @@ def test_what_breaks_is_told_and_written_down(
     row = Response.objects.get()
     assert (row.status, row.error_code, row.answer) == ("failed", code, "It is $4,")
     assert "Contoso" not in capsys.readouterr().err
+
+
+def test_an_end_is_told_even_when_the_database_is_away(alice: Person, document: Document, monkeypatch: Any) -> None:
+    def away(**_: Any) -> Response:
+        raise OperationalError("no connection")
+
+    monkeypatch.setattr(answering, "finish_response", away)
+    monkeypatch.setattr(answering, "fail_response", away)
+
+    async def listen() -> list[Any]:
+        scripted(monkeypatch).ready.set()
+        async with asyncio.timeout(10):
+            return [told async for told in Answering(await begun(alice, document)).events()]
+
+    told = asyncio.run(listen())
+    assert told[-1].problem.error_code == "internal_error"
+    assert (told[-1].row.status, Response.objects.get().status) == ("failed", "in_progress")
 
 
 def test_a_model_that_takes_too_long_is_given_up(

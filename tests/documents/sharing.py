@@ -56,7 +56,7 @@ def result_of(person: Person, document: Document, data: dict[str, Any], *, promp
     return Extraction.objects.create(
         organization=person.organization,
         document=document,
-        version=document.current_version,
+        version_id=document.current_version_id,
         prompt_revision=prompt or make_prompt(person, name=f"Prompt {document.pk.hex}", model=PLAIN),
         llm_result=data,
         updated_llm_result=data,

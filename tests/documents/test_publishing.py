@@ -133,7 +133,7 @@ def test_unpublishing_withdraws_one_or_all(alice: Person, document: Document) ->
 
 def test_a_result_is_chosen_by_prompt_or_run(alice: Person, document: Document) -> None:
     run = Run.objects.create(
-        organization=alice.organization, document=document, version=document.current_version, kind="extract",
+        organization=alice.organization, document=document, version_id=document.current_version_id, kind="extract",
         phase="complete",
     )  # fmt: skip
     chosen = result_of(alice, document, {"number": "chosen"}, prompt=_prompt(alice))

@@ -1,15 +1,11 @@
 """Deciding about a proposal on pages: in the workspace and on "Waiting on you". Every press works without a script."""
 
-from collections.abc import Callable
-
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_POST
 
 from agent import reviewing as with_chat
-from agent.selectors import count_waiting
 from core.errors import Invalid
 from documents import reviewing
 from documents.errors import NothingProposed
@@ -87,17 +83,13 @@ def sentence_of(outcome: Outcome) -> str:
 
 
 def _shown(request: MemberRequest, document_id: str, said: str) -> HttpResponseBase:
-    """The card as it is now, with the count of what waits; a page for who has no script."""
+    """The card as it is now, and word that the count of what waits has changed; a page for who has no script."""
     if not request.htmx:
         messages.info(request, said)
         back = request.POST.get("back") == "waiting"
         return redirect("agent:waiting") if back else redirect("documents:detail", document_id)
     card = review_card(actor=request.actor, document_id=document_id)
-    count = {"count": count_waiting(actor=request.actor), "oob": True}
-    parts: list[Callable[[], str]] = [
-        lambda: render_to_string("documents/_review.html", {"review": card, "said": said}, request=request),
-        lambda: render_to_string("agent/_waiting_count.html", count, request=request),
-    ]
-    response = HttpResponse("".join(part() for part in parts))
+    response = render(request, "documents/_review.html", {"review": card, "said": said})
+    response["HX-Trigger"] = "waiting-changed"
     response["Cache-Control"] = "no-store"
     return response

@@ -195,8 +195,9 @@ def waiting(request: MemberRequest) -> HttpResponse:
 @require_GET
 @member_page
 def waiting_count(request: MemberRequest) -> HttpResponse:
-    """The number beside the link in the side bar."""
-    return _fresh(render(request, "agent/_waiting_count.html", {"count": count_waiting(actor=request.actor)}))
+    """The number beside the link in the side bar; nothing when nothing waits."""
+    count = count_waiting(actor=request.actor)
+    return _fresh(HttpResponse(str(count) if count else ""))
 
 
 @require_GET

@@ -5,7 +5,8 @@ Both themes at 1440 and 360 pixels, each on an organization of its own, with the
 
 import os
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.browser.site import PASSWORD, ROOT, Site, running_site
 FOLDER = Path(__file__).resolve().parents[1] / "docs/screenshots"
 SAMPLE = ROOT / "docrouter/samples/statement-en-contoso-1.pdf"
 SIZES = {1440: 900, 360: 780}
+Keep = Callable[[str], None]
 
 
 def main() -> None:
@@ -31,14 +33,17 @@ def main() -> None:
         browser = stack.enter_context(sync_playwright()).chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for width in SIZES:
             for scheme in ("light", "dark"):
-                journey(site, browser, width, scheme)
+                for walk in (journey, proposal):
+                    with opened(site, browser, walk.__name__, width, scheme) as (page, keep):
+                        walk(page, keep, width)
 
 
-def journey(site: Site, browser: Browser, width: int, scheme: str) -> None:
-    """The main job once, with a picture at each stop."""
-    email = f"ada-{width}-{scheme}@example.com"
+@contextmanager
+def opened(site: Site, browser: Browser, name: str, width: int, scheme: str) -> Iterator[tuple[Page, Keep]]:
+    """A window of somebody with an organization of their own, signed in, and what keeps a picture of it."""
+    email = f"ada-{name}-{width}-{scheme}@example.com"
     site.manage("create_user", "--email", email, "--password", PASSWORD, "--name", "Ada Byron")
-    site.manage("create_organization", "--name", f"Analytical {width} {scheme}", "--owner", email)
+    site.manage("create_organization", "--name", f"Analytical {name} {width} {scheme}", "--owner", email)
     context = browser.new_context(
         base_url=site.url,
         viewport={"width": width, "height": SIZES[width]},
@@ -56,6 +61,24 @@ def journey(site: Site, browser: Browser, width: int, scheme: str) -> None:
         picture.save(FOLDER / f"{name}-{width}-{scheme}.webp", quality=88, method=6)
 
     sign_in(page, email)
+    yield page, keep
+    context.close()
+
+
+def proposal(page: Page, keep: Keep, _width: int) -> None:
+    """What the agent proposed by itself while nobody watched."""
+    page.get_by_label("Set up extraction for them").check()
+    page.set_input_files("#files", SAMPLE)
+    row = page.locator("#documents tbody tr").first
+    expect(row.locator(".badge.wait")).to_have_text("Waits for review", timeout=120_000)
+    row.get_by_role("link").first.click()
+    expect(page.locator(".review.proposed")).to_contain_text("I made")
+    page.locator(".review-fields > summary").click()
+    keep("proposed")
+
+
+def journey(page: Page, keep: Keep, width: int) -> None:
+    """The main job once, with a picture at each stop."""
     page.set_input_files("#files", SAMPLE)
     row = page.locator("#documents tbody tr").first
     expect(row.locator(".badge.ok")).to_be_visible()
@@ -85,7 +108,6 @@ def journey(site: Site, browser: Browser, width: int, scheme: str) -> None:
     expect(field).to_have_value("2468")
     field.click()
     keep("extraction")
-    context.close()
 
 
 def sign_in(page: Page, email: str) -> None:

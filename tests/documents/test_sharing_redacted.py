@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from PIL import Image
 
+from documents.ingest.ocr import RapidEngine
 from documents.ingest.wire import words_as_columns
 from documents.models import Document, Page, ShareLink
 from documents.page_index import fold_text
@@ -262,3 +263,20 @@ def gone_answers(link: services.MadeLink) -> list[bytes]:
     answers = [client.get(place) for place in (start, f"{start}/pages/1/words", f"{start}/pages/1/image")]
     assert {answer.status_code for answer in answers} == {410}
     return [answer.content for answer in answers]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", CASES)
+def test_ocr_reads_nothing_of_what_is_hidden(alice: Person, kind: str) -> None:
+    case, engine = CASES[kind], RapidEngine()
+    document, link = made(alice, case)
+    client = Client()
+    client.post(f"/s/{link.link.pk.hex}/{link.token}")
+    read = ""
+    for number in Page.objects.filter(version=document.current_version).values_list("number", flat=True):
+        picture = client.get(f"/s/{link.link.pk.hex}/pages/{number}/image?w=1600").content
+        pixels = np.asarray(Image.open(BytesIO(picture)).convert("RGB"))
+        read += " ".join(word.text for line in engine.read(pixels) for word in line)
+    assert any(text.casefold() in read.casefold() for text in case.stays), "what is not hidden is read"
+    for spelling in case.gone:
+        assert fold_text(spelling) not in fold_text(read), spelling

@@ -63,7 +63,7 @@ def registration(litellm: Any) -> dict[str, Any]:
 
 async def _stream(litellm: Any, model: str, request: OfflineRequest) -> AsyncIterator[Any]:
     answer = await asyncio.get_running_loop().run_in_executor(_engine, _ask, request)
-    delay = conf.offline_chunk_delay()
+    delay = conf.offline_chunk_delay() if request.response_format is None else 0  # nobody watches data as it comes
     for delta in _deltas(answer):
         yield _chunk(litellm, model, delta)
         await asyncio.sleep(delay)

@@ -66,7 +66,7 @@ def test_accept_and_tag_counts_what_it_will_run(open_page: OpenPage) -> None:
     page.locator(".tag-choice [name=name]").fill("Invoices of the journey")
     page.locator(".tag-choice [value=new]").check()
     page.get_by_role("button", name="Accept and tag").click()
-    expect(page.locator(".title .tag")).to_have_text("Invoices of the journey")
+    expect(page.locator(".title .tags .tag")).to_have_text("Invoices of the journey")
     expect(page.locator(".review.accepted")).to_be_visible()
 
 

@@ -32,7 +32,9 @@ app.conf.run_tasks = {  # who works on a run of which kind; each is sent the run
 }
 app.conf.document_ready_tasks = ("documents.tasks.queue_prompts",)  # each is sent the document's id
 app.conf.beat_schedule = {
+    # Mending what a crash left is asked of both pools: one of them may be busy with long work, or gone.
     "reap-runs": {"task": "documents.tasks.reap_runs", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
+    "reap-too": {"task": "documents.tasks.reap_runs", "schedule": 10.0, "options": {"queue": "ingest", "expires": 10}},
     "admit-runs": {"task": "documents.tasks.admit_runs", "schedule": 3.0, "options": {"queue": "llm", "expires": 3}},
     "reap-turns": {"task": "agent.tasks.reap_turns", "schedule": 10.0, "options": {"queue": "llm", "expires": 10}},
     "deliver-webhooks": {"task": "webhooks.tasks.deliver_all", "schedule": 5.0, "options": {"expires": 5}},

@@ -261,7 +261,8 @@ def test_a_reader_who_waits_holds_no_connection(v1: V1, document: Document, even
 def other_connections() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state IS NOT NULL")
-        return int(cursor.fetchone()[0])
+        (count,) = cursor.fetchone()
+    return int(count)
 
 
 def test_without_redis_the_stream_looks_by_itself(

@@ -60,6 +60,7 @@ def test_a_run_is_shown_with_its_progress_its_costs_and_its_end(v1: V1, document
 
 def test_runs_come_newest_first_page_by_page(v1: V1, document: Document) -> None:
     version = document.current_version
+    assert version is not None
     for _ in range(6):
         Run.objects.create(
             organization_id=document.organization_id, document=document, version=version, kind="extract", phase="error"

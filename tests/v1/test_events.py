@@ -248,7 +248,7 @@ def test_a_reader_who_waits_holds_no_connection(v1: V1, document: Document, even
     async def follow() -> int:
         readers = [asyncio.create_task(read(v1, events, until=1)) for _ in range(30)]
         await asyncio.sleep(1.0)
-        held = await asyncio.to_thread(own_connection, other_connections)
+        held: int = await asyncio.to_thread(own_connection, other_connections)
         await asyncio.to_thread(own_connection, write, document, 1)
         told = await asyncio.gather(*readers)
         assert [len(one.events) for one in told] == [1] * 30

@@ -11,7 +11,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from documents.auto_create import is_wanted
 from documents.selectors import get_document, list_documents
 from documents.services import delete_document
 from documents.status import STATE_NAMES, document_lines
@@ -121,7 +120,7 @@ def upload_context(request: MemberRequest) -> dict[str, object]:
     return {
         "tags": list_tags(actor=request.actor, limit=200).rows,
         "states": STATE_NAMES,
-        "auto_create": is_wanted(actor=request.actor, asked=None),
+        "auto_create": request.organization.auto_create_enabled,
         "max_upload": f"{settings.MAX_UPLOAD_BYTES // 1_048_576} MB",
         "max_upload_files": settings.MAX_UPLOAD_FILES,
     }

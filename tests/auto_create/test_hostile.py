@@ -51,10 +51,19 @@ def snapshot(person: Person) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
+def test_each_order_alone_leads_to_nothing_either(alice: Person) -> None:
+    orders_lead_to_nothing(alice, ORDERS)
+
+
 def test_orders_in_a_document_lead_to_nothing_beyond_the_allowed(alice: Person) -> None:
+    orders_lead_to_nothing(alice, {"all": "\n".join(ORDERS.values())})
+
+
+def orders_lead_to_nothing(alice: Person, orders: dict[str, str]) -> None:
     create_tag(actor=alice.actor, name="Receipts")
     make_prompt(alice, {"color": {"type": "string"}}, name="Other")
-    made = {what: asked_for(alice, *RECEIPT, *text.splitlines()) for what, text in ORDERS.items()}
+    made = {what: asked_for(alice, *RECEIPT, *text.splitlines()) for what, text in orders.items()}
     before = snapshot(alice)
 
     for document, run in made.values():

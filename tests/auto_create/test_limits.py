@@ -71,7 +71,7 @@ def test_rounds_cost_time_and_a_failing_model_end_an_attempt_without_a_trace(
 def test_what_was_extracted_before_a_limit_is_proposed(
     alice: Person, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    settings.AUTO_CREATE_SECONDS = 3
+    settings.AUTO_CREATE_SECONDS = 1.5
     document, run = asked_for(alice)
     on_stage(monkeypatch, *SETS_UP, hangs=True)
 

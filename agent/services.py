@@ -185,7 +185,7 @@ def share_thread(*, actor: Actor, document_id: object, thread_id: object, shared
 @transaction.atomic
 def delete_thread(*, actor: Actor, document_id: object, thread_id: object) -> None:
     """Move a thread to the trash; what runs or waits in it is stopped. Raises: ThreadNotFound, AuthorOnly."""
-    thread = _own_thread(actor, document_id, thread_id)
+    thread = lock_thread(_own_thread(actor, document_id, thread_id))  # before its turns, as whoever asks does
     for turn in thread.turns.filter(status__in=Turn.OPEN):
         cancel_turn(actor=actor, document_id=document_id, turn_id=turn.pk)
     thread.deleted_at = timezone.now()
@@ -249,6 +249,11 @@ def _lock_thread_for_asking(actor: Actor, document_id: object, thread_id: object
     thread = get_thread(actor=actor, document_id=document_id, thread_id=thread_id)
     if not (thread.shared or thread.author_id == actor.user_id):
         raise ThreadNotFound()
+    return lock_thread(thread)
+
+
+def lock_thread(thread: Thread) -> Thread:
+    """The row, locked until the transaction ends; before any turn of it."""
     return Thread.objects.select_for_update().get(pk=thread.pk)
 
 

@@ -6,7 +6,16 @@ from axe_playwright_python.sync_playwright import Axe
 from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
-PAGES = ("/documents", "/waiting", "/schemas", "/prompts", "/tags", "/schemas/new", "/tags/new", "/settings/webhooks/new")
+PAGES = (
+    "/documents",
+    "/waiting",
+    "/schemas",
+    "/prompts",
+    "/tags",
+    "/schemas/new",
+    "/tags/new",
+    "/settings/webhooks/new",
+)
 
 
 def serious(found: object) -> list[str]:

@@ -9,7 +9,10 @@ from webhooks.services import reseal_secrets
 
 
 class Command(BaseCommand):
-    help = "Seal the providers' keys and the webhooks' secrets anew with the first of ENCRYPTION_KEYS; afterwards the others can be removed."
+    help = (
+        "Seal the providers' keys and the webhooks' secrets anew with the first of ENCRYPTION_KEYS; "
+        "afterwards the others can be removed."
+    )
 
     def handle(self, *_: Any, **__: Any) -> None:
         keys, of_providers = reseal_keys()

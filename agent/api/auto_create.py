@@ -25,7 +25,7 @@ from organizations.api.doors import OrganizationView
 TAG = "Auto-create"
 
 
-class AcceptBody(Body):
+class ReviewAcceptBody(Body):
     """With `tag_id`, document and prompt get the tag, and the prompt runs on the tag's other documents.
 
     `documents` confirms on how many it will run: what GET …/auto_create/tag said.
@@ -41,7 +41,7 @@ class TagQuery(Body):
     tag_id: str
 
 
-class TagAnswer(Answer):
+class TagPreview(Answer):
     """What accepting with this tag would set in motion: the prompt runs on so many other documents."""
 
     tag_id: str
@@ -49,7 +49,7 @@ class TagAnswer(Answer):
     documents: int
 
 
-class DecisionAnswer(Answer):
+class ReviewAnswer(Answer):
     """How it stands after this call; `counted` is false when somebody had decided before, and then who and when.
 
     `kept`: names of what a rejection left, since something else uses it by now.
@@ -62,7 +62,7 @@ class DecisionAnswer(Answer):
     kept: list[str]
 
     @classmethod
-    def of(cls, outcome: Outcome) -> "DecisionAnswer":
+    def of(cls, outcome: Outcome) -> "ReviewAnswer":
         attempt = outcome.attempt
         return cls(
             status=attempt.status,
@@ -86,43 +86,43 @@ class TagPreviewView(OrganizationView):
     """Counting before anything runs."""
 
     @operation(
-        "preview_auto_create_tag", "Count what accepting with a tag would run on", tag=TAG, answer=TagAnswer,
+        "preview_auto_create_tag", "Count what accepting with a tag would run on", tag=TAG, answer=TagPreview,
         query=TagQuery, errors=(400, 404, 409),
     )  # fmt: skip
-    def get(self, request: Request, document_id: str) -> TagAnswer:
+    def get(self, request: Request, document_id: str) -> TagPreview:
         attempt = newest_attempt(actor=self.actor, document_id=document_id)
         if attempt is None:
             raise NothingProposed
         found = preview_tag(actor=self.actor, attempt=attempt, tag_id=self.query(TagQuery).tag_id)
         prompt = show_id(found.prompt.pk) if found.prompt else None
-        return TagAnswer(tag_id=show_id(found.tag.pk), prompt_revid=prompt, documents=found.count)
+        return TagPreview(tag_id=show_id(found.tag.pk), prompt_revid=prompt, documents=found.count)
 
 
 class AcceptView(OrganizationView):
     """Yes."""
 
     @operation(
-        "accept_auto_create", "Accept what the agent proposed", tag=TAG, answer=DecisionAnswer, body=AcceptBody,
+        "accept_auto_create", "Accept what the agent proposed", tag=TAG, answer=ReviewAnswer, body=ReviewAcceptBody,
         errors=(400, 404, 409), example={"tag_id": "01a2019d16c17798972bcbfdd43d2b19", "documents": 12},
     )  # fmt: skip
-    def post(self, request: Request, document_id: str) -> DecisionAnswer:
-        body = self.optional_body(AcceptBody)
+    def post(self, request: Request, document_id: str) -> ReviewAnswer:
+        body = self.optional_body(ReviewAcceptBody)
         if body.tag_id is None:
-            return DecisionAnswer.of(reviewing.accept(actor=self.actor, document_id=document_id))
+            return ReviewAnswer.of(reviewing.accept(actor=self.actor, document_id=document_id))
         outcome = reviewing.accept_and_tag(
             actor=self.actor, document_id=document_id, tag_id=body.tag_id, count=body.documents
         )
-        return DecisionAnswer.of(outcome)
+        return ReviewAnswer.of(outcome)
 
 
 class RejectView(OrganizationView):
     """No."""
 
     @operation(
-        "reject_auto_create", "Reject it: what it made is deleted", tag=TAG, answer=DecisionAnswer, errors=(404, 409)
+        "reject_auto_create", "Reject it: what it made is deleted", tag=TAG, answer=ReviewAnswer, errors=(404, 409)
     )
-    def post(self, request: Request, document_id: str) -> DecisionAnswer:
-        return DecisionAnswer.of(with_chat.reject(actor=self.actor, document_id=document_id))
+    def post(self, request: Request, document_id: str) -> ReviewAnswer:
+        return ReviewAnswer.of(with_chat.reject(actor=self.actor, document_id=document_id))
 
 
 class RetryView(OrganizationView):

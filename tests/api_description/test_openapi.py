@@ -4,6 +4,7 @@ from pathlib import Path
 
 import yaml
 from django.core.management import call_command
+from pydantic import BaseModel
 
 CHECKED_IN = Path(__file__).resolve().parents[2] / "docs/openapi.yaml"
 METHODS = {"get", "post", "put", "patch", "delete"}
@@ -38,3 +39,16 @@ def test_every_operation_is_described_for_people_and_programs() -> None:
         if kind == "application/json" and "examples" not in content
     ]
     assert without_example == [], "a request with a body shows one"
+
+
+def test_no_two_models_share_a_name() -> None:
+    """A component is known by its class's name: the second of a name would be described as the first."""
+    modules: dict[str, set[str]] = {}
+    waiting = list(BaseModel.__subclasses__())
+    while waiting:
+        model = waiting.pop()
+        waiting += model.__subclasses__()
+        if ".api." in model.__module__ and not model.__module__.startswith("tests"):
+            modules.setdefault(model.__name__, set()).add(model.__module__)
+    assert len(modules) > 150
+    assert {name: places for name, places in modules.items() if len(places) > 1} == {}

@@ -67,7 +67,7 @@ class OutputTokensAnswer(Answer):
     reasoning_tokens: int = 0
 
 
-class UsageAnswer(Answer):
+class ResponseUsage(Answer):
     """Units: tokens."""
 
     input_tokens: int
@@ -103,7 +103,7 @@ class ResponseAnswer(V1Answer):
     status: Literal["in_progress", "completed", "failed", "cancelled"]
     model: str
     output: list[OutputMessageAnswer]
-    usage: UsageAnswer | None
+    usage: ResponseUsage | None
     error: ResponseErrorAnswer | None = None
     incomplete_details: Annotated[Json | None, Field(alias="incomplete_details")] = None
     instructions: str | None = None
@@ -191,9 +191,9 @@ def citation_answer(kept: Json | Citation) -> CitationAnswer:
     return CitationAnswer(page=data["page"], quote=data["quote"], boxes=data["boxes"], path=data.get("path"))
 
 
-def _usage(kept: Json) -> UsageAnswer:
+def _usage(kept: Json) -> ResponseUsage:
     prompt, completion = int(kept.get("prompt_tokens", 0)), int(kept.get("completion_tokens", 0))
-    return UsageAnswer(input_tokens=prompt, output_tokens=completion, total_tokens=prompt + completion)
+    return ResponseUsage(input_tokens=prompt, output_tokens=completion, total_tokens=prompt + completion)
 
 
 def _error(problem: DomainError) -> ResponseErrorAnswer:

@@ -46,8 +46,22 @@ def complaints() -> list[str]:
     return []
 
 
+@pytest.fixture(scope="module")
+def email() -> str:
+    """Who signs in; journeys that leave things behind which others would meet say `newcomer` instead."""
+    return EMAIL
+
+
+def newcomer(site: Site, name: str) -> str:
+    """The address of somebody new, with an organization of their own."""
+    email = f"ada.{name}@example.com"
+    site.manage("create_user", "--email", email, "--password", PASSWORD)
+    site.manage("create_organization", "--name", f"Ada's {name}", "--owner", email)
+    return email
+
+
 @pytest.fixture
-def open_page(site: Site, browser: Browser, complaints: list[str]) -> Iterator[OpenPage]:
+def open_page(site: Site, browser: Browser, email: str, complaints: list[str]) -> Iterator[OpenPage]:
     """Open pages of one size and theme, each in a browser profile of its own."""
     contexts: list[BrowserContext] = []
 
@@ -62,7 +76,7 @@ def open_page(site: Site, browser: Browser, complaints: list[str]) -> Iterator[O
         page = context.new_page()
         watch(page, complaints)
         if signed_in:
-            sign_in(page)
+            sign_in(page, email)
         return page
 
     yield open_one
@@ -83,10 +97,10 @@ def _note_failure(answer: Response, complaints: list[str]) -> None:
         complaints.append(f"{answer.status}: {answer.request.method} {answer.url}")
 
 
-def sign_in(page: Page) -> None:
-    """Sign in as the one person there is."""
+def sign_in(page: Page, email: str) -> None:
+    """Sign in and wait for the first page."""
     page.goto("/sign-in")
-    page.get_by_label("E-mail").fill(EMAIL)
+    page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/documents")

@@ -5,10 +5,18 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage, sign_in
+from tests.browser.conftest import OpenPage, newcomer, sign_in
+from tests.browser.site import Site
 from tests.data import make
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def email(site: Site) -> str:
+    return newcomer(site, "auto.create")
+
+
 PROPOSED = 120_000
 """Milliseconds: the first turn of a fresh worker waits until litellm is imported, long on a busy machine."""
 
@@ -86,7 +94,7 @@ def test_refining_opens_the_log_of_what_was_done(open_page: OpenPage) -> None:
 
 
 @pytest.mark.parametrize("width", [1440, 360])
-def test_the_review_fits_and_works_without_a_script(open_page: OpenPage, width: int) -> None:
+def test_the_review_fits_and_works_without_a_script(open_page: OpenPage, email: str, width: int) -> None:
     page = open_page()
     name = f"plain-{width}.pdf"
     set_up(page, name)
@@ -94,7 +102,7 @@ def test_the_review_fits_and_works_without_a_script(open_page: OpenPage, width: 
     assert browser is not None
     plain = browser.new_context(java_script_enabled=False, base_url=page.url, viewport={"width": width, "height": 800})
     bare = plain.new_page()
-    sign_in(bare)
+    sign_in(bare, email)
     bare.get_by_role("link", name=name).first.click()
     expect(bare.locator(".review.proposed")).to_contain_text("I made")
     over = bare.locator(".review").evaluate("box => box.scrollWidth - box.clientWidth")

@@ -4,12 +4,18 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, newcomer
+from tests.browser.site import Site
 from tests.browser.test_accessibility import serious
 from tests.browser.test_documents import open_document, upload
 from tests.data import make
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def email(site: Site) -> str:
+    return newcomer(site, "sharing")
 
 
 def test_share_a_document_and_revoke_the_link(open_page: OpenPage, complaints: list[str]) -> None:

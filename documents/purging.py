@@ -9,10 +9,13 @@ import structlog
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from core.purging import in_trash, purge_rows
 from documents import files
 from documents.models import Document, DocumentVersion
+from prompts_app.models import Prompt
+from schemas_app.models import Schema
 
 log = structlog.get_logger(__name__)
 
@@ -49,11 +52,17 @@ def sweep_files(*, before: datetime) -> int:
 
 
 def _purge(rows: QuerySet[Document]) -> int:
-    return purge_rows(rows, also=_discard_files_on_commit)
+    return purge_rows(rows, also=_let_go)
 
 
-def _discard_files_on_commit(document: Document) -> None:
-    """First the rows, then the bytes: a crash in between leaves files without a row, which the sweep finds."""
+def _let_go(document: Document) -> None:
+    """First the rows, then the bytes: a crash in between leaves files without a row, which the sweep finds.
+
+    What was proposed for the document and never accepted goes to the trash: nobody can decide about it any more.
+    """
+    for kind in (Prompt, Schema):
+        proposed = kind.objects.filter(organization_id=document.organization_id, pending_review=True, deleted_at=None)
+        proposed.filter(made_by_run__in=document.runs.values("pk")).update(deleted_at=timezone.now())
     for pair in document.versions.values_list("file_key", "pdf_key"):
         for key in filter(None, set(pair)):
             transaction.on_commit(partial(files.discard, key))

@@ -15,7 +15,7 @@ from agent.models import Message, Thread
 from core.ids import new_id, parse_id
 from docrouter.purging import purge
 from documents.files import original_key
-from documents.models import Document, DocumentTally, DocumentVersion
+from documents.models import Document, DocumentTally, DocumentVersion, Run
 from organizations.models import Organization
 from prompts_app.models import Prompt, PromptRevision
 from schemas_app.models import Schema
@@ -58,6 +58,18 @@ def test_a_document_that_was_long_in_the_trash_goes_with_all_about_it_and_its_fi
     assert not Thread.objects.filter(pk=parse_id(things.thread_id)).exists()
     assert not default_storage.exists(version.file_key)
     assert Prompt.objects.filter(pk=parse_id(things.prompt_id)).exists()
+
+
+def test_what_was_proposed_for_a_document_and_never_decided_goes_with_it(things: Belongings) -> None:
+    run = Run.objects.get(document=parse_id(things.document_id))
+    accepted = Schema.objects.get(pk=parse_id(things.schema_id))
+    for model, pk, pending in ((Prompt, things.prompt_id, True), (Schema, things.schema_id, False)):
+        model.objects.filter(pk=parse_id(pk)).update(made_by_run=run.pk, pending_review=pending)
+    throw_away(Document, things.document_id)
+    purge()
+    assert Prompt.objects.get(pk=parse_id(things.prompt_id)).deleted_at is not None
+    accepted.refresh_from_db()
+    assert accepted.deleted_at is None
 
 
 @pytest.mark.parametrize("ago", [timedelta(0), timedelta(days=29)])

@@ -12,7 +12,6 @@ from functools import partial
 from time import monotonic
 
 import structlog
-from django.http import StreamingHttpResponse
 from redis.exceptions import RedisError
 
 from agent.api.results import Finish, Json, compact, finish_text, last_words
@@ -20,17 +19,16 @@ from agent.events import ErrorEvent, TurnStarted, to_text
 from agent.models import Turn
 from agent.selectors import Replay
 from agent.streams import Stored, watch
+from core.api.streams import KEEPALIVE, KEEPALIVE_SECONDS
 from core.errors import DomainError
 from core.ids import show_id
 from core.threads import in_thread
 
 log = structlog.get_logger(__name__)
 
-KEEPALIVE_SECONDS = 15.0
 SLOW_SECONDS = 30.0
 """How long a reader may take for what it was given before it is dropped."""
 MAX_STREAM_SECONDS = 3600.0
-KEEPALIVE = b": keepalive\n\n"
 ENDS = ("done", "error")
 
 
@@ -51,15 +49,6 @@ class Source:
 def frame(seq: int, data: str) -> bytes:
     """One event; the id is the cursor that a reader comes back with."""
     return f"id: {seq}\ndata: {data}\n\n".encode()
-
-
-def event_response(content: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
-    """The response of every stream: never kept, never collected by a proxy, never compressed."""
-    response = StreamingHttpResponse(content, content_type="text/event-stream; charset=utf-8")
-    response["Cache-Control"] = "no-cache"
-    response["X-Accel-Buffering"] = "no"
-    response["Content-Encoding"] = "identity"
-    return response
 
 
 async def event_frames(

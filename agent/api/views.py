@@ -24,7 +24,7 @@ from agent.api.bodies import (
     TurnAnswer,
 )
 from agent.api.errors import CursorInvalid, NeedsStream, NothingToStop, TurnFailed, TurnFailedForNow, TurnUnknown
-from agent.api.frames import Source, event_frames, event_response, frame
+from agent.api.frames import Source, event_frames, frame
 from agent.api.results import Finish, answer_of, finisher, last_words
 from agent.api.showing import turn_answer
 from agent.api.waiting import end_of_run
@@ -36,6 +36,7 @@ from agent.services import DecideOutcome, Decision
 from agent.streams import last_end
 from agent.toolbox import toolbox
 from core.api.operations import EVENTS, operation
+from core.api.streams import event_response
 from core.ids import show_id
 from core.threads import in_thread
 from documents.selectors import get_document

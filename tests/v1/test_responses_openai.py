@@ -1,5 +1,6 @@
 """OpenAI's own Python client, asked to speak to a document: whole answers, streams, conversations, errors."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
 from openai import OpenAI
+from openai._streaming import SSEDecoder
 from pydantic import BaseModel
 from pytest_django import Settings
 
+from agent.api.v1 import streams
 from documents.models import Document
 from tests.conftest import Person, make_person
 from tests.documents.making import RECEIPT, make_document, response_format
@@ -150,3 +153,10 @@ def test_what_is_refused_is_the_clients_own_error(client: OpenAI, alice: Person)
         )
     with pytest.raises(openai.AuthenticationError):
         client.with_options(api_key="org_wrong").responses.create(model=FAKE, input=QUESTION)
+
+
+def test_a_sign_of_life_between_two_events_is_no_event_for_the_client() -> None:
+    sent = streams._frame(0, "response.created", {"a": 1}) + streams._ALIVE + streams._frame(1, "response.done", {})
+    events = list(SSEDecoder().iter_bytes(iter([sent])))
+    assert [event.json() for event in events] == [json.loads(event.data) for event in events]
+    assert len(events) == 2

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 
 from agent.answering import Answering, Ended, Said, Told
 from agent.answers.asked import Citation
-from agent.api.frames import KEEPALIVE, KEEPALIVE_SECONDS
 from agent.api.v1.showing import Showing, citation_answer
 from agent.messages import to_json
+from core.api.streams import KEEPALIVE_SECONDS
 
 Json = dict[str, Any]
 Event = tuple[str, Json]
@@ -88,6 +88,10 @@ class OpenAIDialect:
         yield "response.completed", {"response": response}
 
 
+_ALIVE = b": keepalive\n"
+"""Without an empty line behind it: OpenAI's client takes one for an event, once it has seen an id."""
+
+
 async def response_frames(answering: Answering, dialect: Dialect) -> AsyncGenerator[bytes, None]:
     """Numbered frames, with a comment where nothing is said for long. Hanging up does not end the question."""
     number = 0
@@ -96,7 +100,7 @@ async def response_frames(answering: Answering, dialect: Dialect) -> AsyncGenera
         number += 1
     async for told in _patient(answering.events()):
         if told is None:
-            yield KEEPALIVE
+            yield _ALIVE
             continue
         for kind, data in dialect.tell(told):
             yield _frame(number, kind, data)

@@ -9,12 +9,12 @@ from rest_framework.request import Request
 from agent.answering import Answering
 from agent.answers.asked import Asked, Job
 from agent.answers.services import begin_response, begin_shared_response
-from agent.api.frames import event_response
 from agent.api.v1.bodies import ResponseBody, ShareQuery, asked_of
 from agent.api.v1.showing import ResponseAnswer, Showing
 from agent.api.v1.streams import OpenAIDialect, OurDialect, response_frames
 from agent.errors import NotSupported
 from core.api.operations import EVENTS, operation
+from core.api.streams import event_response
 from core.api.v1 import V1Problem, respond
 from core.api.views import Result
 from core.threads import in_thread

@@ -92,7 +92,8 @@ def test_after_two_refinements_nothing_can_be_changed_any_more(alice: Person, mo
     assert Extraction.objects.count() == 3
     assert {"update_schema", "run_extraction"} <= set(script.offered[3])
     assert not {name for name in script.offered[4] if name.startswith(("create", "update", "run"))}
-    refused = [call.result for call in Turn.objects.get(pk=attempt_of(document).turn_id).tool_calls.all()]
+    calls_made = Turn.objects.get(pk=attempt_of(document).turn_id).tool_calls.order_by("message__position", "position")
+    refused = [call.result for call in calls_made]
     codes = [result["code"] for result in refused if result and "error" in result]
     assert codes == ["no_refinements_left"] * 3 + ["unknown_tool"]
 

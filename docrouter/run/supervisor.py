@@ -184,7 +184,7 @@ class Supervisor:
         if knobs.demo:
             password = self._environ.get("DEMO_PASSWORD") or (knobs.data_dir / "demo.password").read_text().strip()
             say(f"  Sign in as   demo@example.com\n  Password     {password}\n")
-            say("  To try: open the sample document, type 'Set up extraction for this document', approve the cards.")
+            say("  To try: open the sample document and accept what the agent proposes; then upload one of your own.")
         if knobs.demo_notice:
             say(f"  {knobs.demo_notice}")
         say(f"  Logs are in {knobs.data_dir / 'logs'}. Ctrl-C stops everything that was started.\n")

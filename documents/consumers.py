@@ -10,7 +10,7 @@ from documents.events import document_group, documents_group
 from documents.models import Run
 from documents.selectors import get_document, latest_parse
 from documents.sockets import MemberConsumer
-from documents.status import status_of
+from documents.status import shown_tags, status_of
 
 _LIST_CHANGES = {"document.uploaded", "document.updated", "document.deleted", "document.restored"}
 _AUTO_CREATE = "document.auto_create."
@@ -64,10 +64,23 @@ class DocumentConsumer(MemberConsumer):
             "document_id": event["documentId"],
             "reading_ended": event["type"] in _READ_ENDS,
         }
-        news = render_to_string("documents/_workspace_news.html", context)
+        news: str = render_to_string("documents/_workspace_news.html", context)
         if event["type"].startswith(_AUTO_CREATE):
             news += render_to_string("documents/_waiting_news.html")
+        if event["type"] == "document.updated":
+            news += _title(self, event["documentId"])
         return _status(self, event["documentId"]) + news
+
+
+def _title(consumer: MemberConsumer, document_id: str) -> str:
+    """Name and tags as they are now."""
+    try:
+        document = get_document(actor=consumer.actor, document_id=document_id)
+    except DocumentNotFound:
+        return ""
+    context = {"document": document, "shown_tags": shown_tags(document), "live": True}
+    parts = ("documents/_name.html", "documents/_title_tags.html")
+    return "".join(render_to_string(part, context) for part in parts)
 
 
 def _status(consumer: MemberConsumer, document_id: str) -> str:

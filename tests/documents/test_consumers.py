@@ -58,6 +58,8 @@ async def test_the_workspace_hears_of_its_own_document_only(alice: Person, recei
     await sync_to_async(update_document)(actor=alice.actor, document_id=receipt.id, name="June.pdf")
     html = await listening.receive_from(5)
     assert 'data-type="document.updated"' in html
+    assert ">June.pdf</h1>" in html
+    assert 'id="document-tags" hx-swap-oob="true"' in html
     assert other.id.hex not in html
     assert await listening.receive_nothing(0.1)
     await listening.disconnect()

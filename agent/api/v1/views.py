@@ -132,7 +132,7 @@ class SharedResponsesView(AsyncV1PublicView):
         )
         try:
             return view, begin_shared_response(view=view, asked=asked)
-        except Exception:
+        except Exception:  # whatever it was: the answer that was counted is given back
             return_answer(share_id=view.share_id)
             raise
 

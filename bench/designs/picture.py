@@ -6,10 +6,11 @@ import numpy
 from PIL import Image, ImageFilter
 
 WAYS = ("scan", "photo", "fax")
+TABLE = (96, 84, 72)
 
 
 def photograph(page: Image.Image, way: str, dice: random.Random) -> Image.Image:
-    """The page as a `scan` (a little turned, grey), a `photo` (from an angle, uneven light) or a `fax` (coarse, black)."""
+    """The page as a `scan` (turned a little), a `photo` (from an angle, uneven light) or a `fax` (coarse, black)."""
     picture = page.convert("L")
     if way == "scan":
         picture = picture.rotate(dice.uniform(-1.2, 1.2), fillcolor=250, resample=Image.Resampling.BICUBIC)
@@ -24,7 +25,7 @@ def _photo(picture: Image.Image, dice: random.Random) -> Image.Image:
     """Seen from an angle on a darker table, lit from one side."""
     wide, high = picture.size
     edge = int(min(wide, high) * 0.06)
-    table = Image.new("RGB", (wide + 2 * edge, high + 2 * edge), (96, 84, 72))
+    table = Image.new("RGB", (wide + 2 * edge, high + 2 * edge), TABLE)
     table.paste(picture, (edge, edge))
     wide, high = table.size
     pull = [dice.uniform(0, 0.025) for _ in range(8)]
@@ -34,9 +35,7 @@ def _photo(picture: Image.Image, dice: random.Random) -> Image.Image:
         *(wide * (1 + pull[4]), high * (1 + pull[5])),
         *(wide * (1 + pull[6]), -pull[7] * high),
     )
-    turned = table.transform(
-        table.size, Image.Transform.QUAD, corners, Image.Resampling.BICUBIC, fillcolor=(96, 84, 72)
-    )
+    turned = table.transform(table.size, Image.Transform.QUAD, corners, Image.Resampling.BICUBIC, fillcolor=TABLE)
     turned = turned.filter(ImageFilter.GaussianBlur(dice.uniform(0.4, 0.9)))
     light = numpy.linspace(dice.uniform(0.72, 0.85), 1.0, wide)[None, :, None]
     lit = numpy.asarray(turned, dtype=numpy.float32) * (light if dice.random() < 0.5 else light[:, ::-1])

@@ -125,7 +125,7 @@ def upload_of_form(form: DocumentForm, file: "PostedFile[Any]") -> UploadedFile:
     return UploadedFile(name=name, data=file.read(), tag_ids=tag_ids, metadata=metadata)
 
 
-def fingerprint_of_form(form: DocumentForm, file: "PostedFile[Any]") -> bytes:
+def fingerprint_of_form(form: Body, file: "PostedFile[Any]") -> bytes:
     """What two forms must have in common to be the same request."""
     digest = hashlib.sha256(json.dumps([form.model_dump(), file.name]).encode())
     for chunk in file.chunks():

@@ -1,16 +1,17 @@
 """The older addresses below `/document/`: each is the same view as its original, under another name."""
 
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile as PostedFile
 from django.http import HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 
 from core.api.operations import operation
 from core.api.v1 import V1Problem
-from documents.api.bodies import DocumentForm
-from documents.api.contents import read_form, upload_of_form
+from documents.api.contents import read_form
 from documents.api.v1.bodies import V1Document, V1Run, V1RunStart
-from documents.api.v1.documents import HEADERS, V1DocumentView
+from documents.api.v1.documents import HEADERS, KEY, V1DocumentView
 from documents.api.v1.runs import EXAMPLE, FORM, V1RunsView
-from documents.services import UploadedFile
 
 FILE_FORM = {
     "multipart/form-data": {
@@ -43,7 +44,7 @@ class ReparseAlias(V1RunsView):
 
     @operation(
         "v1_alias_reparse", "The same as v1_start_run", tag=TAG, answer=V1Run, body=FORM, errors=(400, 404, 409),
-        example=EXAMPLE, headers=HEADERS, status=202, problem=V1Problem,
+        example=EXAMPLE, headers=(KEY, *HEADERS), status=202, problem=V1Problem,
     )  # fmt: skip
     def post(self, request: Request, document_id: str) -> HttpResponse:
         return super().post(request, document_id)
@@ -56,11 +57,10 @@ class UploadAlias(V1RunsView):
 
     @operation(
         "v1_alias_upload", "The same as v1_start_run, with a file", tag=TAG, answer=V1Run, body=FILE_FORM,
-        errors=(400, 404, 409), headers=HEADERS, status=202, problem=V1Problem,
+        errors=(400, 404, 409), headers=(KEY, *HEADERS), status=202, problem=V1Problem,
     )  # fmt: skip
     def post(self, request: Request, document_id: str) -> HttpResponse:
         return super().post(request, document_id)
 
-    def _asked(self) -> tuple[V1RunStart, UploadedFile | None]:
-        form, file = read_form(self.plain_request, V1RunStart)
-        return form, upload_of_form(DocumentForm(), file)
+    def _asked(self) -> "tuple[V1RunStart, PostedFile[Any] | None]":
+        return read_form(self.plain_request, V1RunStart)

@@ -1,14 +1,16 @@
 """Publications: made and withdrawn by members, read by everybody who has the address."""
 
+from functools import partial
 from typing import Any, ClassVar
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.urls import reverse
 from rest_framework.request import Request
 
 from core.api.operations import operation
 from core.api.v1 import V1Problem, respond
 from core.ids import show_id
+from documents.api.v1.documents import KEY
 from documents.api.v1.share_bodies import (
     V1Publication,
     V1PublicationMade,
@@ -21,6 +23,7 @@ from documents.models import Publication
 from documents.publishing import find_publication, list_publications, publish, unpublish
 from documents.sharing.guarding import guarded_public, published, site
 from organizations.api.v1_doors import V1PublicView, V1View
+from organizations.idempotency import once
 
 
 class PublishView(V1View):
@@ -29,21 +32,31 @@ class PublishView(V1View):
     @operation(
         "v1_publish_document", "Publish the result of a document, or withdraw all that is published", tag=TAG,
         answer=V1PublicationMade, body=V1PublishStart, errors=(400, 404, 409), example={"includePages": False},
-        headers=HEADERS, status=201, or_status=200, problem=V1Problem,
+        headers=(KEY, *HEADERS), status=201, or_status=200, problem=V1Problem,
     )  # fmt: skip
     def post(self, request: Request, document_id: str) -> HttpResponse:
         body = self.optional_body(V1PublishStart)
-        if body.unpublish:
-            gone = unpublish(actor=self.actor, document_id=document_id, publication_id=body.publication_id)
-            return respond(_made(self.plain_request, gone[-1]), 200)
-        row = publish(
+        answer, _ = once(
             actor=self.actor,
-            document_id=document_id,
-            prompt_revid=body.prompt_revid,
-            run_id=body.run_id,
-            with_pages=body.include_pages,
+            key=request.headers.get(KEY),
+            route=f"v1_publish_document {document_id}",
+            fingerprint=self.raw_body(),
+            work=partial(self._done, document_id, body),
         )
-        return respond(_made(self.plain_request, row), 201)
+        return JsonResponse(answer, status=200 if body.unpublish else 201)
+
+    def _done(self, document_id: str, body: V1PublishStart) -> dict[str, Any]:
+        if body.unpublish:
+            row = unpublish(actor=self.actor, document_id=document_id, publication_id=body.publication_id)[-1]
+        else:
+            row = publish(
+                actor=self.actor,
+                document_id=document_id,
+                prompt_revid=body.prompt_revid,
+                run_id=body.run_id,
+                with_pages=body.include_pages,
+            )
+        return _made(self.plain_request, row).model_dump(mode="json")
 
     @operation(
         "v1_list_publications", "List the publications of a document", tag=TAG, answer=V1Publications, errors=(404,),

@@ -1,8 +1,10 @@
 """Runs of a document: list them, read one, start one, stop one."""
 
+from functools import partial
 from typing import Any, ClassVar
 
-from django.http import HttpResponse
+from django.core.files.uploadedfile import UploadedFile as PostedFile
+from django.http import HttpResponse, JsonResponse
 from rest_framework.request import Request
 
 from core.api.operations import operation
@@ -10,12 +12,12 @@ from core.api.v1 import V1Problem, respond
 from core.errors import Invalid
 from documents import browsing, services
 from documents.api.bodies import DocumentForm
-from documents.api.contents import read_form_without, upload_of_form
+from documents.api.contents import fingerprint_of_form, read_form_without, upload_of_form
 from documents.api.v1.bodies import V1Run, V1Runs, V1RunsQuery, V1RunStart
-from documents.api.v1.documents import HEADERS, is_form
+from documents.api.v1.documents import HEADERS, KEY, is_form
 from documents.models import Run
-from documents.services import UploadedFile
 from organizations.api.v1_doors import V1View
+from organizations.idempotency import once
 
 TAG = "Runs (v1)"
 FORM: dict[str, Any] = {
@@ -56,23 +58,41 @@ class V1RunsView(V1View):
 
     @operation(
         "v1_start_run", "Read a document again, run a prompt on it, or have an extraction set up", tag=TAG,
-        answer=V1Run, body=FORM, errors=(400, 404, 409), example=EXAMPLE, headers=HEADERS, status=202,
+        answer=V1Run, body=FORM, errors=(400, 404, 409), example=EXAMPLE, headers=(KEY, *HEADERS), status=202,
         problem=V1Problem,
     )  # fmt: skip
     def post(self, request: Request, document_id: str) -> HttpResponse:
         asked, file = self._asked()
         if file is not None and asked.kind != "reparse":
             raise FileToRead()
-        run = services.start_run(
-            actor=self.actor, document_id=document_id, kind=asked.kind, prompt_revid=asked.prompt_revid, file=file
+        answer, _ = once(
+            actor=self.actor,
+            key=request.headers.get(KEY),
+            route=f"v1_start_run {document_id}",
+            fingerprint=self._fingerprint(asked, file),
+            work=partial(self._started, document_id, asked, file),
         )
-        return respond(V1Run.of(run), 202)
+        return JsonResponse(answer, status=202)
 
-    def _asked(self) -> tuple[V1RunStart, UploadedFile | None]:
+    def _started(self, document_id: str, asked: V1RunStart, file: "PostedFile[Any] | None") -> dict[str, Any]:
+        run = services.start_run(
+            actor=self.actor,
+            document_id=document_id,
+            kind=asked.kind,
+            prompt_revid=asked.prompt_revid,
+            file=upload_of_form(DocumentForm(), file) if file is not None else None,
+        )
+        return V1Run.of(run).model_dump(mode="json")
+
+    def _fingerprint(self, asked: V1RunStart, file: "PostedFile[Any] | None") -> bytes:
+        if file is not None:
+            return fingerprint_of_form(asked, file)
+        return self.raw_body() if not is_form(self.plain_request) else asked.model_dump_json().encode()
+
+    def _asked(self) -> "tuple[V1RunStart, PostedFile[Any] | None]":
         if not is_form(self.plain_request):
             return self.optional_body(V1RunStart), None
-        form, file = read_form_without(self.plain_request, V1RunStart)
-        return form, upload_of_form(DocumentForm(), file) if file is not None else None
+        return read_form_without(self.plain_request, V1RunStart)
 
 
 class V1RunView(V1View):

@@ -1,16 +1,18 @@
 """Links to share: made, listed and revoked by members; opened by whoever has the token."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from rest_framework.request import Request
 
 from core.api.operations import operation
-from core.api.v1 import V1Problem, respond
+from core.api.v1 import V1Problem
 from core.ids import show_id
+from documents.api.v1.documents import KEY
 from documents.api.v1.share_bodies import (
     V1Share,
     V1SharedExtraction,
@@ -28,6 +30,7 @@ from documents.sharing.selectors import list_share_links
 from documents.sharing.services import create_share_link, look, open_share, revoke_share_link
 from documents.sharing.shown import shared_fields, shared_name, shared_pages
 from organizations.api.v1_doors import ORGANIZATION_HEADER, V1PublicView, V1View
+from organizations.idempotency import once
 
 TAG = "Sharing (v1)"
 HEADERS = (ORGANIZATION_HEADER,)
@@ -39,11 +42,22 @@ class ShareLinksView(V1View):
 
     @operation(
         "v1_create_share_link", "Make a link to share", tag=TAG, answer=V1ShareMade, body=V1ShareStart,
-        errors=(400, 404), headers=HEADERS, status=201, problem=V1Problem,
+        errors=(400, 404, 409), headers=(KEY, *HEADERS), status=201, problem=V1Problem,
         example={"role": "view", "expiresInMs": 604_800_000, "maxViews": 20, "redact": ["iban"]},
     )  # fmt: skip
     def post(self, request: Request, document_id: str) -> HttpResponse:
         body = self.optional_body(V1ShareStart)
+        answer, _ = once(
+            actor=self.actor,
+            key=request.headers.get(KEY),
+            route=f"v1_create_share_link {document_id}",
+            fingerprint=self.raw_body(),
+            work=partial(self._made, document_id, body),
+            secret=True,
+        )
+        return JsonResponse(answer, status=201)
+
+    def _made(self, document_id: str, body: V1ShareStart) -> dict[str, Any]:
         made = create_share_link(
             actor=self.actor,
             document_id=document_id,
@@ -55,7 +69,7 @@ class ShareLinksView(V1View):
             prompt_revid=body.prompt_revid,
         )
         url = share_url(self.plain_request, made.link, made.token)
-        return respond(V1ShareMade(**V1ShareLink.facts_of(made.link), url=url, token=made.token), 201)
+        return V1ShareMade(**V1ShareLink.facts_of(made.link), url=url, token=made.token).model_dump(mode="json")
 
     @operation(
         "v1_list_share_links", "List the links of a document", tag=TAG, answer=V1ShareLinks, errors=(404,),

@@ -179,4 +179,10 @@ def _tag(actor: Actor, attempt: AutoCreate, preview: TagPreview) -> None:
         revision = revise_prompt(actor=actor, prompt_id=prompt_id, tag_ids=[*tag_ids, tag.pk.hex]).revision
     if preview.count:
         who = {"user_id": actor.user_id.hex, "organization_id": actor.organization_id.hex, "name": actor.name}
-        transaction.on_commit(partial(tasks.spread.delay, revision.pk.hex, tag.pk.hex, who))
+        transaction.on_commit(partial(_spread, revision.pk.hex, tag.pk.hex, who))
+
+
+def _spread(prompt_revid: str, tag_id: str, who: dict[str, str]) -> None:
+    """By a worker; here when nobody takes the message, as no table remembers it."""
+    if not tasks.send(tasks.spread, prompt_revid, tag_id, who):
+        tasks.spread(prompt_revid, tag_id, who)

@@ -263,7 +263,7 @@ def read_again(*, actor: Actor, document_id: object, force: bool, ocr_only: bool
         read.ocr_only, read.prompts_queued_at = False, None
         read.save(update_fields=["ocr_only", "prompts_queued_at", "updated_at"])
         record(actor=actor, action="document.prompts_run", target=("document", document.pk))
-        transaction.on_commit(partial(tasks.queue_prompts.delay, show_id(document.pk)))
+        transaction.on_commit(partial(tasks.send, tasks.queue_prompts, show_id(document.pk)))  # or the clock finds it
     return document
 
 

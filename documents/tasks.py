@@ -7,6 +7,7 @@ import structlog
 from celery import Task, current_app, shared_task
 from django.conf import settings
 from django.db import OperationalError
+from kombu.exceptions import OperationalError as BrokerAway
 
 from core.errors import Unavailable
 from core.ids import show_id
@@ -18,6 +19,16 @@ from organizations.actor import Actor
 log = structlog.get_logger(__name__)
 
 _LIMIT = settings.PARSE_SECONDS_PER_DOCUMENT + 120
+
+
+def send(task: "Task[Any, Any]", *args: Any) -> bool:
+    """Give a task to workers after a commit. Returns: whether a broker took it; what was committed stands anyway."""
+    try:
+        task.delay(*args)
+    except (BrokerAway, OSError) as problem:
+        log.warning("task.not_sent", task=task.name, problem=type(problem).__name__)
+        return False
+    return True
 
 
 @shared_task(

@@ -1,9 +1,13 @@
 """What people decide about a proposal."""
 
+from typing import Any
+
 import pytest
 from asgiref.sync import async_to_sync
+from kombu.exceptions import OperationalError
 
 from agent.reviewing import reject
+from docrouter.celery import app
 from documents import reviewing, tasks
 from documents.errors import CountChanged, NothingProposed
 from documents.extraction import run_extraction
@@ -112,6 +116,18 @@ def test_accept_and_tag_counts_first_and_then_runs_on_the_others(alice: Person) 
     runs = Run.objects.filter(kind="extract", phase="queued")
     assert {run.document_id for run in runs} == {other.pk for other in others[:2]}
     assert tasks.spread.name == "documents.tasks.spread"
+
+
+def test_without_a_broker_the_others_get_the_prompt_at_once(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise OperationalError
+
+    document, tag = proposed(alice), create_tag(actor=alice.actor, name="Receipts")
+    other = make_document(alice, *RECEIPT, name="other.pdf")
+    other.tags.add(tag)
+    monkeypatch.setattr(app, "send_task", away)
+    assert reviewing.accept_and_tag(actor=alice.actor, document_id=document.pk, tag_id=tag.pk, count=1).counted
+    assert Run.objects.get(kind="extract", phase="queued").document_id == other.pk
 
 
 def test_nothing_can_be_decided_before_it_is_proposed(alice: Person) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import timedelta
 from io import BytesIO
 from typing import Any
 
@@ -9,9 +10,12 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from kombu.exceptions import OperationalError
 from openpyxl import load_workbook
 
-from documents import blocks, exports
+from docrouter.celery import app
+from documents import blocks, exports, processing
 from documents.exports import harmless
 from documents.ingest.wire import words_as_columns
 from documents.models import Document, DocumentVersion, Page, Run
@@ -192,6 +196,23 @@ def test_without_force_only_the_prompts_run_again(api: Api, receipt: Document) -
     refresh_state(document_id=receipt.pk)
     api.post(address(receipt, "run") + "?force=false")
     assert Run.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_broker_the_clock_finds_what_is_to_run_again(
+    api: Api, receipt: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise OperationalError
+
+    long_ago = timezone.now() - timedelta(minutes=5)
+    Run.objects.update(ocr_only=True, prompts_queued_at=long_ago, completed_at=long_ago)
+    monkeypatch.setattr(app, "send_task", away)
+    assert api.post(address(receipt, "run") + "?force=False")["status"] == "queued"
+    Run.objects.update(updated_at=long_ago)
+    assert processing.take_reads_without_prompts() == [receipt.pk]
+    assert api.post(address(receipt, "run"))["status"] == "queued"
+    assert Run.objects.get(phase="queued").admitted_at is None
 
 
 def test_markdown_and_html_have_the_text_and_no_markup_of_the_document(api: Api, alice: Person) -> None:

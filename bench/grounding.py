@@ -1,17 +1,27 @@
-"""How long it takes to find values on the pages of a long document: `python -m bench.grounding`.
+"""How grounding does: `python -m bench.grounding [FOLDER…]`.
+
+With folders (an `index.json` in each, as for `bench.offline_accuracy`): true values spelled as language models spell
+them, and inventions; for each spelling the share located, those at a wrong place, inventions that were located.
+
+Without: how long it takes to find values on the pages of a long document.
 
 The document is made here: 50 pages of rows with a description, a date and amounts, every word with its box. Beside our
 grounding a bare search of the same values, as they are written, in the same text: no boxes, no rows, no other spelling.
 """
 
 import argparse
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from functools import partial
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from bench.accuracy.any_model import Tally, tally
+from bench.accuracy.reading import read_folder
 from documents.grounding import ground, leaves_of
 from llm.content import PageContent, Word
 
@@ -79,20 +89,50 @@ def best(run: Callable[[], object], times: int = 3) -> float:
     return min(taken)
 
 
+def print_spellings(counts: dict[str, Tally], *, examples: int) -> None:
+    """One line for each spelling, a sum of the true ones and of the inventions, and examples of what went wrong."""
+    print(f"{'':42}{'asked':>7}{'located':>9}{'':>8}{'wrong':>7}{'doubtful':>10}{'invented located':>18}")
+    for name, rows in (*((name, [row]) for name, row in counts.items()), ("ALL", list(counts.values()))):
+        true = [row for row in rows if row.located or row.missed]
+        asked, located = sum(row.located + len(row.missed) for row in true), sum(row.located for row in true)
+        share = f"{located / asked:.1%}" if asked else ""
+        wrong, doubtful = (sum(len(getattr(row, kind)) for row in rows) for kind in ("wrong", "doubtful"))
+        invented = sum(len(row.invented) for row in rows)
+        whole = sum(row.asked for row in rows)
+        print(f"{name:42}{whole:>7}{located:>9}{share:>8}{wrong:>7}{doubtful:>10}{invented:>18}")
+    for name, row in counts.items():
+        for kind in ("missed", "wrong", "doubtful", "invented"):
+            for told in getattr(row, kind)[:examples]:
+                print(f"  {name}: {kind}: {told}")
+
+
 def main() -> None:
-    """Print milliseconds for each 100 leaves beside the bare search, and how many were found."""
+    """Print milliseconds, or with folders what was located."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--pages", type=int, default=50)
+    parser.add_argument("--cache", type=Path, help="where what was read is kept")
+    parser.add_argument("--only", default="", help="only spellings with this in their name")
+    parser.add_argument("--examples", type=int, default=3, help="how many of each kind of mistake are printed")
     options = parser.parse_args()
-    pages = make_pages(options.pages)
+    if options.folders:
+        cases = chain.from_iterable(read_folder(folder, cache=options.cache) for folder in options.folders)
+        print_spellings(tally(cases, only=options.only), examples=options.examples)
+        sys.exit()
+    print_times(options.pages)
+
+
+def print_times(count: int) -> None:
+    """Print milliseconds for each 100 leaves beside the bare search, and how many were found."""
+    pages = make_pages(count)
     words = sum(len(page.words) for page in pages)
-    print(f"{options.pages} pages, {words} words; the best of three:")
+    print(f"{count} pages, {words} words; the best of three:")
     print(
         f"{'leaves':>8}{'ground ms':>11}{'per 100':>9}{'found':>8}{'ambiguous':>11}"
         f"{'bare ms':>10}{'per 100':>9}{'seen':>7}{'× bare':>8}"
     )
     for leaves in (100, 500, 1000):
-        data = made_data(leaves, options.pages)
+        data = made_data(leaves, count)
         ours = best(partial(ground, data=data, pages=pages))
         bare = best(partial(bare_search, data, pages))
         states = Counter(item.state for item in ground(data=data, pages=pages).values())

@@ -130,6 +130,14 @@ class ExtractionFailed(Unavailable):
     detail = "The model did not answer with data. Try again, or choose another model."
 
 
+class NothingToExtract(Invalid):
+    code = "nothing_to_extract"
+    detail = (
+        "This prompt gives the model nothing of the document: the text is left out, no metadata that it names is "
+        "there, and this model gets no files. Include the text."
+    )
+
+
 class ExtractionStopped(Conflict):
     """Somebody cancelled the run, or deleted the document, while the model was asked."""
 

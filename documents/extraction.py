@@ -24,7 +24,7 @@ from core.errors import DomainError
 from core.threads import in_thread
 from documents import admission
 from documents.answers import parse_object
-from documents.asking import build_messages
+from documents.asking import build_messages, content_for
 from documents.awaiting import unless_stopped
 from documents.errors import ExtractionActive, ExtractionFailed, ExtractionStopped, TextNotReady
 from documents.events import append_event
@@ -228,7 +228,7 @@ async def perform_extraction(*, actor: Actor, run_id: uuid.UUID, epoch: int = 1)
         asked = complete(
             model=job.model_used,
             messages=build_messages(job.prompt, job.content, job.metadata),
-            document=job.content,
+            document=content_for(job.prompt, job.content, job.metadata, model=job.model_used),
             response_format=job.prompt.response_format or {"type": "json_object"},
             temperature=0.0,
         )

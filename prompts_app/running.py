@@ -22,7 +22,7 @@ from prompts_app.selectors import get_revision, prompts_for_tags
 class PromptToRun:
     """`revision` is None for the built-in prompt; `response_format` is None for a prompt without a schema.
 
-    `metadata_keys`: what of a document's metadata goes to the model with its text.
+    What goes to the model: `metadata_keys` of a document's metadata, its text `with_text`, its file `with_pdf`.
     """
 
     revision: PromptRevision | None
@@ -32,6 +32,8 @@ class PromptToRun:
     model: str
     response_format: dict[str, Any] | None
     metadata_keys: tuple[str, ...] = ()
+    with_text: bool = True
+    with_pdf: bool = True
 
 
 def prompt_to_run(*, actor: Actor, prompt_revid: object = None) -> PromptToRun:
@@ -67,4 +69,6 @@ def _of_revision(revision: PromptRevision) -> PromptToRun:
         revision.model,
         schema.response_format if schema else None,
         tuple(revision.include.get("metadata_keys", ())),
+        revision.include.get("ocr_text", True),
+        revision.include.get("pdf", True),
     )

@@ -1,0 +1,5 @@
+"""Where on the page does a value stand? Deterministic: words and boxes in, page, boxes, quote and state out. No model."""
+
+from documents.grounding.places import Grounding, State, ground, is_empty, leaves_of
+
+__all__ = ["Grounding", "State", "ground", "is_empty", "leaves_of"]

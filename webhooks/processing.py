@@ -273,7 +273,7 @@ def _fail_or_postpone(delivery: Delivery, outcome: Outcome, now: datetime) -> No
     waits = settings.WEBHOOK_RETRY_SECONDS
     number = len(delivery.attempts)
     if outcome.may_pass and number <= len(waits):
-        delivery.next_attempt_at = now + timedelta(seconds=waits[number - 1])
+        delivery.next_attempt_at = now + timedelta(seconds=max(waits[number - 1], outcome.retry_after))
     else:
         _end(delivery, Delivery.Status.FAILED, now)
 
@@ -285,7 +285,7 @@ def _free(webhook: Webhook, delivery: Delivery, outcome: Outcome, now: datetime)
         webhook.failed_in_a_row = webhook.lost_in_a_row = 0
     elif outcome.may_pass:
         webhook.failed_in_a_row += 1
-        webhook.rests_until = now + timedelta(seconds=_rest(webhook.failed_in_a_row))
+        webhook.rests_until = now + timedelta(seconds=max(_rest(webhook.failed_in_a_row), outcome.retry_after))
     if delivery.status == Delivery.Status.FAILED and delivery.event != TEST and webhook.enabled:
         webhook.lost_in_a_row += 1
         if webhook.lost_in_a_row >= settings.WEBHOOK_GIVE_UP_AFTER:
@@ -295,7 +295,7 @@ def _free(webhook: Webhook, delivery: Delivery, outcome: Outcome, now: datetime)
 
 
 def _rest(failures: int) -> float:
-    """Seconds; never longer than a single delivery would wait anyway."""
+    """Seconds; never longer than a single delivery would wait anyway, unless the server asks for more."""
     waits = settings.WEBHOOK_RETRY_SECONDS or [LONGEST_REST_SECONDS]
     return float(min(waits[0] * 2 ** min(failures - 1, 20), waits[-1], LONGEST_REST_SECONDS))
 

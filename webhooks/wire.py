@@ -7,8 +7,9 @@ import socket
 import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 import httpcore
@@ -21,17 +22,23 @@ from webhooks.errors import AddressRefused
 MAX_ANSWER = 4096
 MAX_ADDRESSES = 3
 _TRY_AGAIN = (408, 429)
+_BUSY = (429, 503)
+LONGEST_RETRY_AFTER = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of an attempt. `answer` is a stranger's text; `refused`: there was no point in trying."""
+    """What came of an attempt. `answer` is a stranger's text; `refused`: there was no point in trying.
+
+    Units: `retry_after` in seconds, as a server that is busy asks for; 0.0 for none.
+    """
 
     status_code: int | None = None
     error: str = ""
     answer: str = ""
     duration_ms: int = 0
     refused: bool = False
+    retry_after: float = 0.0
 
     @property
     def has_arrived(self) -> bool:
@@ -49,7 +56,7 @@ def post(place: Place, *, headers: Mapping[str, str], body: bytes) -> Outcome:
     """Send `body`. Whatever the network does is an outcome."""
     begun = monotonic()
     try:
-        status_code, answer = _exchange(place, headers, body, begun + settings.WEBHOOK_SECONDS)
+        status_code, answer, retry_after = _exchange(place, headers, body, begun + settings.WEBHOOK_SECONDS)
     except AddressRefused as problem:
         return Outcome(error=str(problem), refused=True, duration_ms=_since(begun))
     except (httpcore.TimeoutException, TimeoutError):
@@ -61,11 +68,16 @@ def post(place: Place, *, headers: Mapping[str, str], body: bytes) -> Outcome:
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError):
         return Outcome(error="The connection broke, or the answer was no HTTP.", duration_ms=_since(begun))
     return Outcome(
-        status_code=status_code, error=_refusal(status_code), answer=_plain(answer), duration_ms=_since(begun)
+        status_code=status_code,
+        error=_refusal(status_code),
+        answer=_plain(answer),
+        duration_ms=_since(begun),
+        retry_after=_seconds(retry_after) if status_code in _BUSY else 0.0,
     )
 
 
-def _exchange(place: Place, headers: Mapping[str, str], body: bytes, deadline: float) -> tuple[int, bytes]:
+def _exchange(place: Place, headers: Mapping[str, str], body: bytes, deadline: float) -> tuple[int, bytes, bytes]:
+    """Returns: status code, beginning of the answer, its Retry-After."""
     url = httpcore.URL(scheme=place.scheme, host=place.host, port=place.port, target=place.path)
     sent = [("Host", place.host_header), *headers.items(), ("Content-Length", str(len(body)))]
     waits = settings.WEBHOOK_SECONDS
@@ -76,7 +88,8 @@ def _exchange(place: Place, headers: Mapping[str, str], body: bytes, deadline: f
         httpcore.ConnectionPool(network_backend=backend, ssl_context=context) as pool,
         pool.stream("POST", url, headers=sent, content=body, extensions={"timeout": timeouts}) as response,
     ):
-        return response.status, _beginning(response.iter_stream())
+        retry_after = next((value for name, value in response.headers if name.lower() == b"retry-after"), b"")
+        return response.status, _beginning(response.iter_stream()), retry_after
 
 
 def _beginning(chunks: Iterable[bytes]) -> bytes:
@@ -155,6 +168,16 @@ def _left(deadline: float, timeout: float | None) -> float:
     if left <= 0:
         raise httpcore.ReadTimeout("the time for this attempt is over")
     return left if timeout is None else min(timeout, left)
+
+
+def _seconds(retry_after: bytes) -> float:
+    """How long a server asks us to wait: seconds or a date, at most LONGEST_RETRY_AFTER. What is neither is 0."""
+    text = retry_after.decode("ascii", errors="replace").strip()[:64]
+    try:
+        wait = float(text) if text.isdecimal() else parsedate_to_datetime(text).timestamp() - time()
+    except (ValueError, OverflowError):
+        return 0.0
+    return min(max(wait, 0.0), LONGEST_RETRY_AFTER)
 
 
 def _since(begun: float) -> int:

@@ -1,7 +1,8 @@
 """From an event to the receiver: an outbox, retries, giving up, one sender at a time."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 from django.db import transaction
@@ -119,6 +120,36 @@ def test_an_answer_that_says_no_is_final(
     assert delivery.status == "failed"
     assert [attempt["error"] for attempt in delivery.attempts] == [error]
     assert len(receiver.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "wish", "seconds"),
+    [
+        (429, "120", 120),
+        (503, "120", 120),
+        (503, "7200", 3600),
+        (429, "9" * 60, 3600),
+        (429, format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True), 3600),
+        (429, "Wed, 21 Oct 2015 07:28:00 GMT", 5),
+        (429, "1", 5),
+        (429, "-5", 5),
+        (429, "soon", 5),
+        (429, "Mon, 01 Jan 0001 00:00:00 -0000", 5),
+        (500, "120", 5),
+    ],
+)
+def test_a_busy_server_is_left_alone_as_long_as_it_asks_within_reason(
+    alice: Person, receiver: Receiver, status: int, wish: str, seconds: int
+) -> None:
+    webhook, delivery = make_webhook(alice, receiver.url), tell(alice)
+    receiver.will_answer(status, **{"Retry-After": wish})
+    before = timezone.now()
+    processing.deliver_due(webhook.pk)
+    delivery.refresh_from_db()
+    webhook.refresh_from_db()
+    for moment in (delivery.next_attempt_at, webhook.rests_until):
+        assert moment is not None
+        assert seconds <= (moment - before).total_seconds() < seconds + 3
 
 
 def test_a_server_that_is_away_rests_and_nothing_else_is_tried_meanwhile(alice: Person) -> None:

@@ -9,3 +9,6 @@ EVENTS = {
     "auto_create.proposed": "The agent has a proposal for a new document",
     "approval.waiting": "The agent waits for an approval",
 }
+
+ONLY_FOR_ADMINS = {"approval.waiting": ("turn", "calls")}
+"""What members who are no admins do not see of an event: an approval may wait in somebody's private thread."""

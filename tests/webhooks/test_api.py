@@ -118,6 +118,15 @@ def test_a_member_sees_the_server_but_neither_the_path_nor_answers(
     assert [attempt["answer"] for attempt in api.get(path)["log"]] == ["thanks"]
 
 
+def test_a_member_does_not_see_which_approval_waits(api: Api, alice: Person, bob: Person) -> None:
+    make_webhook(alice, "https://example.com/hook", events=["approval.waiting"])
+    facts = {"document": {"document_id": "1" * 32}, "turn": {"thread_id": "2" * 32}, "calls": [{"name": "create_tag"}]}
+    path = f"webhooks/deliveries/{tell(alice, 'approval.waiting', **facts).pk.hex}"
+    assert {"turn", "calls"} <= api.get(path)["payload"].keys()
+    seen = api_of(bob).get(path)["payload"]
+    assert (seen["document"], seen.keys() & {"turn", "calls"}) == (facts["document"], set())
+
+
 def test_the_log_is_paged_filtered_and_replayed(api: Api, alice: Person, receiver: Receiver) -> None:
     webhook = make_webhook(alice, receiver.url)
     other = make_webhook(alice, "https://example.com/other", events=["llm.error"])

@@ -8,6 +8,7 @@ from pydantic import Field
 from core.api.bodies import Answer, Body, Paging
 from core.ids import show_id
 from organizations.actor import Actor
+from webhooks.events import ONLY_FOR_ADMINS
 from webhooks.models import Delivery, Webhook
 from webhooks.processing import max_attempts
 from webhooks.selectors import shown_url
@@ -128,7 +129,7 @@ class AttemptAnswer(Answer):
 
 
 class DeliveryDetail(DeliveryAnswer):
-    """With what is sent, and every try."""
+    """With what is sent, and every try. Who is no admin does not see which approval waits."""
 
     payload: dict[str, Any]
     log: list[AttemptAnswer]
@@ -136,10 +137,12 @@ class DeliveryDetail(DeliveryAnswer):
     @classmethod
     def shown_to(cls, actor: Actor, delivery: Delivery) -> "DeliveryDetail":
         """The row as this actor may see it."""
-        log = [AttemptAnswer(**attempt) for attempt in delivery.attempts]
+        log, payload = [AttemptAnswer(**attempt) for attempt in delivery.attempts], delivery.payload
         if not actor.is_admin:
             log = [attempt.model_copy(update={"answer": None}) for attempt in log]
-        return cls(**_facts(delivery), payload=delivery.payload, log=log)
+            hidden = ONLY_FOR_ADMINS.get(delivery.event, ())
+            payload = {name: value for name, value in payload.items() if name not in hidden}
+        return cls(**_facts(delivery), payload=payload, log=log)
 
 
 class DeliveriesAnswer(Answer):

@@ -19,6 +19,7 @@ from documents.selectors import page_content
 from llm.content import DocumentContent, PageContent, Word
 from llm.offline.layout.analysis import analyse
 from llm.offline.layout.model import Layout, Table
+from llm.offline.tables.finding import find_tables
 
 Box = tuple[float, float, float, float]
 MAX_TABLES = 500
@@ -98,7 +99,7 @@ def parts_of(page: Page) -> list[Grid | Paragraph]:
     """A page in reading order: paragraphs, and in the place of its lines each table."""
     content = page_content(page)
     layout = analyse(DocumentContent(show_id(page.version_id), "", (content,)))
-    tables = [(_box(table, layout, content), _grid(table)) for table in layout.tables]
+    tables = [(_box(table, layout, content), _grid(table)) for table in find_tables(layout.lines)]
     parts: list[Grid | Paragraph] = []
     told: set[int] = set()
     for block in _blocks(content):

@@ -13,6 +13,7 @@ from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Layout, Table, Token
 from llm.offline.matching.lexicon import concepts, find_phrases, language_of
 from llm.offline.matching.words import words_of
+from llm.offline.tables.finding import find_tables
 from llm.offline.typing.amounts import decimal_point
 from llm.offline.typing.dates import DateOrder, date_order
 
@@ -58,7 +59,7 @@ class Reading:
         self.language = language_of(self.text)
         self.order: DateOrder = date_order(self.text, self.language)
         self.point = decimal_point(self.text)
-        self.tables = tuple(table for table in self.layout.tables if _means_something(table))
+        self.tables = tuple(table for table in find_tables(self.layout.lines) if _means_something(table))
         self.table_lines = frozenset(index for table in self.tables for index in table.lines)
 
     @cached_property

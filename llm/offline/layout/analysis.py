@@ -1,21 +1,19 @@
-"""The whole analysis of a document's shapes."""
+"""The whole analysis of a document's shapes, tables apart."""
 
 from llm.content import DocumentContent
 from llm.offline.layout.checks import find_checks
 from llm.offline.layout.lines import read_lines
 from llm.offline.layout.model import Cell, Layout, Line, PageSize
-from llm.offline.layout.tables import find_tables
 
 _REACH = 4.5
 """Units: line heights. How far below a caption its value may stand."""
 
 
 def analyse(document: DocumentContent) -> Layout:
-    """Lines, tables and check boxes of `document`."""
+    """Lines and check boxes of `document`."""
     lines = read_lines(document)
     pages = tuple(PageSize(page.number, page.width or 1.0, page.height or 1.0) for page in document.pages)
-    tables = [table for page in pages for table in find_tables([line for line in lines if line.page == page.number])]
-    return Layout(pages=pages, lines=tuple(lines), tables=tuple(tables), checks=tuple(find_checks(lines)))
+    return Layout(pages=pages, lines=tuple(lines), checks=tuple(find_checks(lines)))
 
 
 def cells_below(layout: Layout, cell: Cell, *, reach: float = _REACH) -> list[Cell]:

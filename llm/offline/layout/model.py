@@ -140,7 +140,6 @@ class Layout:
 
     pages: tuple[PageSize, ...] = ()
     lines: tuple[Line, ...] = ()
-    tables: tuple[Table, ...] = ()
     checks: tuple[Check, ...] = ()
 
     @property

@@ -1,0 +1,202 @@
+"""The rows under a head: which lines begin one, which lines go on with it, where the totals begin."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from llm.offline.layout.model import Cell, Line, Row
+from llm.offline.matching.lexicon import find_phrases
+from llm.offline.matching.totals import amount_meant
+from llm.offline.matching.words import words_of
+from llm.offline.tables.columns import Columns
+from llm.offline.tables.figures import is_figure, is_money, is_numeric, is_tax_mark
+from llm.offline.tables.heads import Head, head_at
+
+_GAP = 6.0
+"""Units: line heights. A wider gap ends a table."""
+_SUMS = frozenset({"line_total", "net_total", "tax_total", "gross_total", "due_payable", "prepaid"})
+_CARRIED = frozenset(
+    ["ubertrag", "carried", "brought", "report", "reporter", "transport", "overdracht", "transporteren", "forward"]
+)
+Pieces = list[tuple[int, Cell]]
+
+
+def body_lines(lines: Sequence[Line], place: int, head: Head) -> list[Line]:
+    """The lines that may belong to the table: down to a wide gap, the page's end or another head."""
+    body: list[Line] = []
+    floor = lines[place].y1
+    margin = 2.5 * head.height
+    for at in range(place + 1, len(lines)):
+        line = lines[at]
+        inside = [cell for cell in line.cells if cell.x1 > head.x0 - margin and cell.x0 < head.x1 + margin]
+        if line.page != lines[place].page:
+            break
+        if line.index in head.lines or not inside:
+            floor = max(floor, line.y1) if line.index in head.lines else floor
+            continue
+        if min(cell.y0 for cell in inside) - floor > _GAP * max(head.height, max(cell.height for cell in inside)):
+            break
+        if body and (other := head_at(lines, at)) is not None and other.known >= 2:
+            break
+        body.append(line)
+        floor = max(cell.y1 for cell in inside)
+    return body
+
+
+def is_sum(text: str) -> bool:
+    """Whether a line's words name a total, a tax or what is left to pay."""
+    label = words_of(text)
+    if not label:
+        return False
+    meant = amount_meant(label)
+    if meant is not None and meant[0] in _SUMS and meant[1] >= 0.8:
+        return True
+    hits = find_phrases(label)
+    return any(hit.end - hit.start >= 0.7 * len(label) and _SUMS & set(hit.concepts) for hit in hits)
+
+
+def is_carried(text: str) -> bool:
+    """Whether a line carries a sum over to the next page."""
+    return bool(_CARRIED & set(words_of(text)[:4]))
+
+
+def words_in(pieces: Pieces) -> str:
+    return " ".join(cell.text for _, cell in pieces if not is_figure(cell.text))
+
+
+def find_rows(body: Sequence[Line], columns: Columns) -> tuple[list[Row], list[Line]]:
+    """The rows, and the lines that they cover. No rows when nothing in the body repeats."""
+    pieces = [columns.pieces(line) for line in body]
+    anchors = _anchors(pieces, columns)
+    if not anchors:
+        return [], []
+    skipped = {
+        place
+        for place, found in enumerate(pieces)
+        if place not in anchors and (is_sum(words_in(found)) or is_carried(words_in(found)))
+    }
+    end = anchors[-1] + 1 + _trailing(body, pieces, anchors[-1], columns, skipped)
+    places = [place for place in range(end) if place not in skipped]
+    groups = _grouped(pieces, anchors, places)
+    rows = [_row([pieces[place] for place in group], columns) for group in groups]
+    return rows, [body[place] for place in places]
+
+
+def _figures(pieces: Pieces) -> set[int]:
+    return {column for column, cell in pieces if is_figure(cell.text) and not is_tax_mark(cell.text)} | {
+        column for column, cell in pieces if is_numeric(cell.text)
+    }
+
+
+def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
+    """The lines that begin a row: they have figures in the columns in which the first row has them."""
+    pattern: set[int] = set()
+    anchors: list[int] = []
+    ended = False
+    for place, found in enumerate(pieces):
+        figures, filled = _figures(found), {column for column, _ in found}
+        if not pattern:
+            if figures and len(filled) >= max(2, len(columns) // 2):
+                if is_sum(words_in(found)) or (is_carried(words_in(found)) and len(figures) == 1):
+                    if is_carried(words_in(found)):
+                        continue
+                    break
+                pattern = figures
+                anchors.append(place)
+            elif place > 8:
+                break
+            continue
+        shared = figures & pattern
+        full = len(shared) >= max(1, 0.6 * len(pattern)) and _is_row(filled, shared, columns)
+        if not full or is_carried(words_in(found)):
+            continue
+        if is_sum(words_in(found)) and (len(pattern) <= 2 or len(shared) < len(pattern)):
+            ended = True
+            continue
+        if ended and len(pattern) < 2:
+            break
+        anchors.append(place)
+    return anchors
+
+
+def _is_row(filled: set[int], figures: set[int], columns: Columns) -> bool:
+    if len(columns) > 3 and len(filled) < 3:
+        return False
+    return len(figures) >= 2 or min(filled) < max(1, len(columns) // 2)
+
+
+def _trailing(body: Sequence[Line], pieces: Sequence[Pieces], last: int, columns: Columns, skipped: set[int]) -> int:
+    """How many lines below the last row still belong to it: close below, text only, inside the columns."""
+    count = 0
+    for above in range(last, len(body) - 1):
+        found = pieces[above + 1]
+        if not found or above + 1 in skipped:
+            break
+        gap = min(c.y0 for _, c in found) - max(c.y1 for _, c in pieces[above])
+        text_only = not any(is_numeric(cell.text) or cell.text.rstrip().endswith(":") for _, cell in found)
+        if gap > 0.8 * found[0][1].height or not text_only or len(found) > 2 or count >= 4:
+            break
+        if found[0][0] == 0 and len(columns) > 1 and found[0][1].x1 > columns.limits[0] and ":" in found[0][1].text:
+            break
+        count += 1
+    return count
+
+
+def _grouped(pieces: Sequence[Pieces], anchors: Sequence[int], places: Sequence[int]) -> list[list[int]]:
+    """Give every line to a row: those between two rows are parted where the widest gap is."""
+    groups = [[anchor] for anchor in anchors]
+    before = [place for place in places if place < anchors[0]]
+    if before and _gap(pieces, before[-1], anchors[0]) < 1.0 * _height(pieces[anchors[0]]) and len(before) <= 3:
+        tail: list[int] = []
+        for place in reversed(before):
+            if _gap(pieces, place, tail[-1] if tail else anchors[0]) > 0.9 * _height(pieces[place]):
+                break
+            tail.append(place)
+        groups[0] += tail[::-1]
+    starts_above = len(groups[0]) > 1
+    for number, anchor in enumerate(anchors):
+        after = anchors[number + 1] if number + 1 < len(anchors) else None
+        between = [place for place in places if place > anchor and (after is None or place < after)]
+        cut = len(between) if after is None else _cut(pieces, anchor, between, after, starts_above=starts_above)
+        groups[number] += between[:cut]
+        if after is not None:
+            groups[number + 1] += between[cut:]
+    return groups
+
+
+def _cut(pieces: Sequence[Pieces], anchor: int, between: Sequence[int], after: int, *, starts_above: bool) -> int:
+    """After how many of the lines between two rows the next row begins."""
+    chain = [anchor, *between, after]
+    gaps = [_gap(pieces, one, other) for one, other in pairwise(chain)]
+    if len(gaps) < 2:
+        return len(between)
+    widest = max(range(len(gaps)), key=lambda at: (gaps[at], at))
+    others = [gap for at, gap in enumerate(gaps) if at != widest]
+    if gaps[widest] > median(others) + 0.22 * _height(pieces[anchor]):
+        return widest
+    return 0 if starts_above else len(between)
+
+
+def _gap(pieces: Sequence[Pieces], above: int, below: int) -> float:
+    if not pieces[above] or not pieces[below]:
+        return 0.0
+    return min(cell.y0 for _, cell in pieces[below]) - max(cell.y1 for _, cell in pieces[above])
+
+
+def _height(pieces: Pieces) -> float:
+    return max(cell.height for _, cell in pieces)
+
+
+def _row(group: Sequence[Pieces], columns: Columns) -> Row:
+    """The first line of `group` is the row's anchor: its figures count, other lines add text only."""
+    cells: list[list[Cell]] = [[] for _ in range(len(columns))]
+    numeric = set()
+    for column, cell in group[0]:
+        cells[column].append(cell)
+        if is_figure(cell.text):
+            numeric.add(column)
+    for found in group[1:]:
+        for column, cell in found:
+            if column not in numeric and not is_money(cell.text):
+                cells[column].append(cell)
+    return Row(tuple(tuple(sorted(column, key=lambda cell: (cell.middle, cell.x0))) for column in cells))

@@ -1,0 +1,95 @@
+"""Which column of a table a word stands in: limits where the rows leave white space between the head's names."""
+
+import itertools
+from collections.abc import Sequence
+
+from llm.offline.layout.model import Cell, Line, Token
+from llm.offline.tables.figures import is_figure, is_numeric
+from llm.offline.tables.heads import Head
+
+_INSIDE = 0.4
+"""What a limit costs that runs between two words of one cell, where one through a word costs 1."""
+_MARGIN = 2.5
+"""Units: line heights. How far a table's cells may stand outside its head."""
+
+
+class Columns:
+    """The columns of a table on a page. `limits`: the x between a column and the next."""
+
+    def __init__(self, head: Head, body: Sequence[Line]) -> None:
+        self.head = head
+        self.spans = [(min(c.x0 for c in column), max(c.x1 for c in column)) for column in head.columns]
+        near = [cell for line in body for cell in line.cells if self.holds(cell)]
+        self.limits = [self._limit(number, near) for number in range(len(self.spans) - 1)]
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def holds(self, cell: Cell) -> bool:
+        """Whether a cell stands under the head and not beside the table."""
+        margin = _MARGIN * self.head.height
+        return cell.x1 > self.head.x0 - margin and cell.x0 < self.head.x1 + margin
+
+    def _limit(self, number: int, cells: Sequence[Cell]) -> float:
+        """Where the fewest words are cut between two names; of several such places the widest, nearest the names."""
+        (a0, a1), (b0, b1) = self.spans[number], self.spans[number + 1]
+        low, high = a0 + 0.15 * (a1 - a0), b1 - 0.15 * (b1 - b0)
+        near = [cell for cell in cells if cell.x1 > low and cell.x0 < high]
+        edges = sorted(
+            {low, high, a1, b0, *(x for cell in near for t in cell.tokens for x in (t.x0, t.x1) if low < x < high)}
+        )
+        middle = (a1 + b0) / 2
+        best, cheapest = middle, float("inf")
+        for left, right in itertools.pairwise(edges):
+            if right - left < 0.15 * self.head.height:
+                continue
+            x = (left + right) / 2
+            away = 0.0 if a1 <= x <= b0 else min(abs(x - a1), abs(x - b0)) / max(b1 - a0, 1e-6)
+            cost = sum(_cost(cell, x) for cell in near) + 0.3 * away - 0.002 * (right - left) / self.head.height
+            if cost < cheapest:
+                best, cheapest = x, cost
+        return best
+
+    def of(self, x: float) -> int:
+        """The column at `x`."""
+        return sum(limit <= x for limit in self.limits)
+
+    def pieces(self, line: Line) -> list[tuple[int, Cell]]:
+        """The cells of a line with their columns; a cell that stands in several falls apart at its figures."""
+        found: list[tuple[int, Cell]] = []
+        for cell in line.cells:
+            if self.holds(cell):
+                found.extend(self._split(cell))
+        return found
+
+    def _split(self, cell: Cell) -> list[tuple[int, Cell]]:
+        runs: list[tuple[int, list[Token]]] = []
+        for token in cell.tokens:
+            place = self.of((token.x0 + token.x1) / 2)
+            if runs and (place <= runs[-1][0] or not _parts(runs[-1][1], token)):
+                runs[-1][1].append(token)
+            else:
+                runs.append((place, [token]))
+        if len(runs) == 1:
+            place = self._whole(cell)
+            return [(place, cell)]
+        return [(place, Cell.of(run, cell.line)) for place, run in runs]
+
+    def _whole(self, cell: Cell) -> int:
+        """The column of a cell: a figure's is where it ends (they stand to the right), a text's where it begins."""
+        if is_numeric(cell.text):
+            return self.of((cell.x0 + cell.x1) / 2)
+        return self.of(min(cell.x0 + 0.5 * cell.height, (cell.x0 + cell.x1) / 2))
+
+
+def _cost(cell: Cell, x: float) -> float:
+    if not cell.x0 < x < cell.x1:
+        return 0.0
+    return 1.0 if any(token.x0 < x < token.x1 for token in cell.tokens) else _INSIDE
+
+
+def _parts(run: Sequence[Token], token: Token) -> bool:
+    """Whether a cell may fall apart before `token`: a figure ends or begins there."""
+    before = " ".join(part.text for part in run)
+    wide = token.x0 - run[-1].x1 > 0.6 * token.height
+    return is_figure(before) or is_numeric(token.text) or wide

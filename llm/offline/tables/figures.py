@@ -1,0 +1,30 @@
+"""What looks like a figure in a table's cell."""
+
+import re
+
+_NUMERIC = re.compile(
+    r"^[(\[]?[-+−–]?\s*(?:[$€£¥]|[A-Z]{1,2}\$|[A-Z]{3})?\s*[-+−–]?\d[\d.,'’ ]*\s*(?:%|[$€£¥]|[A-Z]{3}|[-−–])?\s*[)\]]?$"
+)
+_NUMBER_WITH_UNIT = re.compile(r"^[-+−]?\d[\d.,]*\s+\S{1,10}$")
+_MONEY = re.compile(r"\d[.,]\d{2}(?!\d)|\d,[-–—]|\d{1,3}(?:[.,'’ ]\d{3})+(?!\d)")
+_TAIL = re.compile(r"^(?:[A-Z*]|[A-Z]\d|\d[A-Z]?|\*+)$")
+
+
+def is_numeric(text: str) -> bool:
+    """Whether a cell is a number, an amount or a percentage by its look."""
+    return bool(_NUMERIC.match(text.strip()))
+
+
+def is_figure(text: str) -> bool:
+    """A number, or one with its unit."""
+    return is_numeric(text) or bool(_NUMBER_WITH_UNIT.match(text.strip()))
+
+
+def is_money(text: str) -> bool:
+    """A number that is printed as amounts are: two decimals, or thousands apart."""
+    return is_numeric(text) and bool(_MONEY.search(text))
+
+
+def is_tax_mark(text: str) -> bool:
+    """The letter behind an amount that says its tax rate."""
+    return bool(_TAIL.match(text))

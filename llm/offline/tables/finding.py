@@ -1,0 +1,85 @@
+"""All tables of a document."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from llm.offline.layout.model import Line, Table
+from llm.offline.tables.bodies import body_lines, find_rows
+from llm.offline.tables.columns import Columns
+from llm.offline.tables.figures import is_figure, is_money
+from llm.offline.tables.heads import Head, head_at
+from llm.offline.tables.lists import find_lists
+
+
+def find_tables(lines: Sequence[Line]) -> list[Table]:
+    """The tables with a head, in reading order; where a page has none, its list of items."""
+    tables: list[Table] = []
+    taken: set[int] = set()
+    last: tuple[Head, Table] | None = None
+    for page in sorted({line.page for line in lines}):
+        on_page = [line for line in lines if line.page == page]
+        found: list[tuple[Head, Table]] = []
+        for place, line in enumerate(on_page):
+            if line.index in taken or (head := head_at(on_page, place)) is None:
+                continue
+            table = _table(on_page, place, head)
+            if table is not None and _is_one(table, head):
+                found.append((head, table))
+                taken |= table.lines
+        if last is not None and not any(head.texts == last[0].texts for head, _ in found):
+            going_on = _continued(on_page, *last, until=min((min(t.lines) for _, t in found), default=None))
+            if going_on is not None:
+                found.insert(0, (last[0], going_on))
+                taken |= going_on.lines
+        tables += [table for _, table in found]
+        last = found[-1] if found else None
+    if not any(_has_amounts(table) for table in tables):
+        tables += find_lists(lines, taken)
+    return tables
+
+
+def _table(lines: Sequence[Line], place: int, head: Head) -> Table | None:
+    body = body_lines(lines, place, head)
+    columns = Columns(head, [line for line in body if len(line.cells) > 1] or body)
+    rows, covered = find_rows(body, columns)
+    if not rows:
+        return None
+    held = frozenset(line.index for line in covered) | head.lines
+    return Table(head.texts, tuple(rows), held, lines[place].page)
+
+
+def _is_one(table: Table, head: Head) -> bool:
+    """Boxes of labels with a value under each look like a table of one row: those have no amounts."""
+    return (
+        len(table.rows) > 1
+        or _has_amounts(table)
+        or (head.known >= 3 and _has_figures(table) and len(head.columns) < 6)
+    )
+
+
+def _has_amounts(table: Table) -> bool:
+    return any(
+        is_money(row.text(column)) for row in table.rows for column in range(len(row.cells)) if row.cells[column]
+    )
+
+
+def _has_figures(table: Table) -> bool:
+    return any(is_figure(row.text(column)) for row in table.rows for column in range(len(row.cells)))
+
+
+def _continued(lines: Sequence[Line], head: Head, table: Table, *, until: int | None) -> Table | None:
+    """The rows of a table that goes on at the top of the next page without its head."""
+    body = [line for line in lines if until is None or line.index < until]
+    filled = [number for number in range(len(table.headers)) if any(row.cells[number] for row in table.rows)]
+    if not body or len(table.rows) < 2 or len(filled) < 3:
+        return None
+    columns = Columns(head, [line for line in body if len(line.cells) > 1])
+    for start in range(min(8, len(body))):
+        if len({column for column, _ in columns.pieces(body[start])}) >= len(filled) - 1:
+            rows, covered = find_rows(body[start:], columns)
+            if rows:
+                return replace(
+                    table, rows=tuple(rows), lines=frozenset(line.index for line in covered), page=body[0].page
+                )
+            return None
+    return None

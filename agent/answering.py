@@ -30,6 +30,7 @@ from core.errors import DomainError
 from core.threads import in_thread
 from documents.answers import parse_object
 from documents.errors import ExtractionFailed
+from documents.leaving import sources_of
 from llm import client, registry
 from llm.errors import ModelError, ModelReplyEmpty, ModelTimeout
 from llm.types import ChatMessage, Completion
@@ -122,11 +123,12 @@ class Answering:
             row = Response(pk=self.job.response_id, status=Response.Status.FAILED, answer=self._draft.text)
         self._told.put_nowait(Ended(row, problem))
 
-    def _asked(self, messages: list[ChatMessage]) -> dict[str, Any]:
+    async def _asked(self, messages: list[ChatMessage]) -> dict[str, Any]:
         """Arguments of a call. Models that reason take no temperature."""
         return {
             "model": self.job.model,
             "messages": messages,
+            "about": await in_thread(partial(sources_of, self.job.document_id)),
             "document": self.job.source.content,
             "temperature": None if registry.described(self.job.model).reasons else 0.0,
             "max_tokens": min(self.job.asked.max_tokens or settings.ANSWER_MAX_TOKENS, settings.ANSWER_MAX_TOKENS),
@@ -137,7 +139,7 @@ class Answering:
     async def _prose(self) -> None:
         reader, citer = MarkReader(), Citer(self.job.source.content.pages)
         messages = build_messages(self.job.asked, self.job.source)
-        async with aclosing(client.stream(**self._asked(messages))) as items:
+        async with aclosing(client.stream(**await self._asked(messages))) as items:
             async for item in items:
                 if isinstance(item, Completion):
                     self._draft.spend(item)
@@ -178,7 +180,7 @@ class Answering:
         for _ in range(TRIES):
             if (self._draft.cost_usd or 0) >= self.job.cost_cap:
                 raise AnswerCostLimit
-            said = await client.complete(**self._asked(messages), response_format=wanted)
+            said = await client.complete(**await self._asked(messages), response_format=wanted)
             self._draft.spend(said)
             data, problem = await asyncio.to_thread(_fitting, wanted, said.text)
             if data is not None:

@@ -36,6 +36,7 @@ from documents.auto_create import Claim, Failure
 from documents.clearing import clear_made
 from documents.errors import ProposalStopped
 from documents.fitting import fitting_schema
+from documents.leaving import sources_of
 from llm.catalog import require_chat_model
 from organizations.services import record
 
@@ -100,7 +101,7 @@ def _begin(claim: Claim) -> Loaded:
 
 def _store_turn(claim: Claim, mentions: list[dict[str, Any]]) -> Turn:
     """A thread that every member sees, with its first turn."""
-    actor, model = claim.actor, require_chat_model(None)
+    actor, model = claim.actor, require_chat_model(None, about=sources_of(claim.document_id))
     place = {"organization_id": actor.organization_id, "document_id": claim.document_id, "author_id": actor.user_id}
     thread = Thread.objects.create(**place, title=TITLE, renamed=True, shared=True, model=model)
     turn = Turn.objects.create(

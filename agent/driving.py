@@ -15,6 +15,7 @@ import agent.tools  # noqa: F401 - fills the toolbox
 from agent.events import ApprovalRequired, Done
 from agent.keeping import TurnKeeper
 from agent.loop import run_turn
+from agent.mentions import mentioned_documents
 from agent.messages import ChatMessage, Transcript
 from agent.models import Turn
 from agent.outbox import Outbox
@@ -29,10 +30,12 @@ from agent.transcript import history_messages, load_transcript, totals, whole_tu
 from core.ids import show_id
 from core.threads import in_thread
 from documents.errors import TextNotReady
+from documents.leaving import sources_of
 from documents.selectors import document_content, get_document, page_text
 from llm import client
 from llm.catalog import OFFLINE_MODEL
 from llm.content import DocumentContent
+from llm.sources import Sources
 from llm.types import Completion, Delta, Usage
 from organizations.actor import Actor
 from organizations.selectors import actor_for
@@ -134,13 +137,14 @@ def _context(turn: Turn, actor: Actor) -> ToolContext:
     )
 
 
-def _prepare(loaded: Loaded) -> list[ChatMessage]:
-    """What stands before this turn's own messages. The history is read once, the data block for each round."""
+def _prepare(loaded: Loaded) -> tuple[list[ChatMessage], Sources]:
+    """What stands before this turn's own messages, and whose text it is. Only the history is not read anew."""
     turn = loaded.turn
     if loaded.history is None:
         loaded.document = _content_for(loaded.context.actor, turn)
         loaded.history = history_messages(turn, hints=loaded.toolbox.hints())
-    return [*build_preface(loaded.context, mentions=turn.mentions), *loaded.history]
+    about = sources_of(turn.document_id, *mentioned_documents(turn.mentions))
+    return [*build_preface(loaded.context, mentions=turn.mentions), *loaded.history], about
 
 
 def _text(loaded: Loaded) -> DocumentText:
@@ -168,11 +172,14 @@ def _setup(loaded: Loaded, keeper: TurnKeeper, stop: Stop) -> TurnSetup:
     turn = loaded.turn
 
     async def ask(messages: list[ChatMessage]) -> AsyncGenerator[Delta | Completion, None]:
-        sent = [*await in_thread(lambda: _prepare(loaded)), *messages]
+        preface, about = await in_thread(lambda: _prepare(loaded))
+        sent = [*preface, *messages]
         definitions = loaded.toolbox.definitions()
         keeper.sent = {"model": turn.model, "messages": sent, "tools": [tool.name for tool in loaded.toolbox]}
         keeper.asked_at = keeper.thought_until = monotonic()
-        stream = client.stream(model=turn.model, messages=sent, tools=definitions, document=loaded.document)
+        stream = client.stream(
+            model=turn.model, messages=sent, about=about, tools=definitions, document=loaded.document
+        )
         async with aclosing(stream) as items:
             async for item in items:
                 if isinstance(item, Delta) and item.kind == "thinking":

@@ -1,5 +1,6 @@
 """What a person pointed at with @: checked when the question is asked, read in full for each round of the model."""
 
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ from django.conf import settings
 
 from agent.messages import clean_text, cut_result
 from core.errors import DomainError, Invalid, LimitReached
+from core.ids import parse_id
 from documents.selectors import get_document
 from documents.tagging import show_document
 from organizations.actor import Actor
@@ -57,6 +59,11 @@ def check_mentions(*, actor: Actor, mentions: Sequence[object]) -> list[Json]:
 def read_mentions(*, actor: Actor, mentions: Sequence[object]) -> list[Json]:
     """The mentions with their whole content, for the model. One that is gone since says so."""
     return [_with_content(actor, *_parts(mention)) for mention in mentions[: settings.AGENT_MAX_MENTIONS]]
+
+
+def mentioned_documents(mentions: Sequence[object]) -> list[uuid.UUID]:
+    """The documents among mentions that were checked."""
+    return [parse_id(text) for kind, text in map(_parts, mentions) if kind == "document"]
 
 
 def _with_content(actor: Actor, kind: str, text: str) -> Json:

@@ -32,7 +32,7 @@ from agent.errors import (
 )
 from agent.leases import claim_new
 from agent.logbook import log_turn
-from agent.mentions import check_mentions
+from agent.mentions import check_mentions, mentioned_documents
 from agent.messages import ChatMessage, clean_text, sanitize
 from agent.models import StandingRule, Thread, ToolCall, Turn
 from agent.policy import never_auto_approved
@@ -42,6 +42,7 @@ from agent.tools.undo import undo_write
 from agent.transcript import append_question
 from core.errors import Invalid
 from core.ids import show_id
+from documents.leaving import sources_of
 from documents.selectors import get_document
 from llm.catalog import require_chat_model
 from organizations.actor import Actor
@@ -77,7 +78,7 @@ def start_turn(
     With a thread, the thread is the context, else `history` is. `instead_of` is an earlier turn of the thread whose
     question this one replaces: the thread goes on from there and the old branch stays. `reject_waiting` rejects what
     an open turn waits for and goes on. Headless callers pass `launch=False` and await `runner.run`.
-    Raises: DocumentNotFound, ThreadNotFound, TurnOpen, QuestionInvalid, ModelNotEnabled, Invalid, ShuttingDown.
+    Raises: DocumentNotFound, ThreadNotFound, TurnOpen, QuestionInvalid, ModelNotEnabled, ModelError, ShuttingDown.
     """
     if launch and not runner.accepts_turns():
         raise ShuttingDown()
@@ -90,12 +91,12 @@ def start_turn(
         document=document,
         thread=thread,
         parent_id=parent_id,
-        model=require_chat_model(model or (thread.model if thread else None) or None),
         auto_approve=auto_approve,
         auto_approved_tools=_known_tools(auto_approved_tools),
         mentions=check_mentions(actor=actor, mentions=mentions),
         history=[] if thread else sanitize(list(history)[-MAX_HISTORY:]),
     )
+    turn.model = _model(model, turn)
     if launch:
         claim_new(turn)
     _begin(turn, actor, question)
@@ -314,6 +315,16 @@ def _parent_id(actor: Actor, document_id: object, thread: Thread | None, instead
     if thread is None:
         return None
     return thread.turns.order_by("-created_at", "-id").values_list("id", flat=True).first()
+
+
+def _model(named: str | None, turn: Turn) -> str:
+    """What was named counts; what the thread used last does not where it may not be used any more.
+
+    Raises: ModelNotEnabled, NeverSendToModel.
+    """
+    about = sources_of(turn.document_id, *mentioned_documents(turn.mentions))
+    remembered = turn.thread.model if turn.thread and not about.local_only else None
+    return require_chat_model(named or remembered or None, about=about)
 
 
 def _touch_thread(thread: Thread, turn: Turn, question: str) -> None:

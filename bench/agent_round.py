@@ -43,6 +43,7 @@ from agent.setup import TurnSetup
 from agent.toolbox import toolbox
 from core.threads import in_thread
 from llm import client, runtime
+from llm.sources import NO_DOCUMENT
 from llm.types import Completion, Delta
 from tests.agent.staging import make_document
 from tests.conftest import make_person
@@ -101,14 +102,14 @@ async def bare_litellm(base: str) -> None:
 async def our_client(_: str) -> None:
     messages: list[Json] = [{"role": "user", "content": QUESTION}]
     for _round in range(ROUNDS):
-        async for item in client.stream(model=MODEL, messages=messages, tools=toolbox.definitions()):
+        async for item in client.stream(model=MODEL, messages=messages, about=NO_DOCUMENT, tools=toolbox.definitions()):
             if isinstance(item, Completion):
                 messages += _as_messages(item)
 
 
 async def agent_loop(_: str) -> None:
     def ask(messages: list[ChatMessage]) -> AsyncGenerator[Delta | Completion, None]:
-        return client.stream(model=MODEL, messages=messages, tools=toolbox.definitions())
+        return client.stream(model=MODEL, messages=messages, about=NO_DOCUMENT, tools=toolbox.definitions())
 
     async def never(_name: str, _arguments: Json) -> bool:
         return False

@@ -29,6 +29,7 @@ from documents.awaiting import unless_stopped
 from documents.errors import ExtractionActive, ExtractionFailed, ExtractionStopped, TextNotReady
 from documents.events import append_event
 from documents.grounding import ground, is_empty, leaves_of
+from documents.leaving import sources_of
 from documents.models import Extraction, Run
 from documents.processing import lock_run
 from documents.results import CURRENT, lock_results_like, results_like
@@ -38,6 +39,7 @@ from llm.catalog import usable_extraction_model
 from llm.client import complete
 from llm.content import DocumentContent
 from llm.offline.engine import reply
+from llm.sources import Sources
 from llm.types import Completion
 from organizations.actor import Actor
 from organizations.services import record
@@ -58,6 +60,7 @@ class _Job:
     epoch: int
     prompt: PromptToRun
     content: DocumentContent
+    about: Sources
     metadata: dict[str, str]
     model_requested: str
     model_used: str
@@ -228,6 +231,7 @@ async def perform_extraction(*, actor: Actor, run_id: uuid.UUID, epoch: int = 1)
         asked = complete(
             model=job.model_used,
             messages=build_messages(job.prompt, job.content, job.metadata),
+            about=job.about,
             document=content_for(job.prompt, job.content, job.metadata, model=job.model_used),
             response_format=job.prompt.response_format or {"type": "json_object"},
             temperature=0.0,
@@ -284,9 +288,10 @@ def _load(actor: Actor, run_id: uuid.UUID, epoch: int) -> _Job:
     if run.epoch != epoch or run.phase in Run.ENDED:
         raise ExtractionStopped()
     prompt = prompt_to_run(actor=actor, prompt_revid=run.prompt_revision_id.hex if run.prompt_revision_id else None)
-    requested, used = usable_extraction_model(prompt.model)
     content = document_content(actor=actor, document_id=run.document_id)
-    return _Job(run.id, run.epoch, prompt, content, run.document.metadata, requested, used)
+    about = sources_of(run.document_id)
+    requested, used = usable_extraction_model(prompt.model, about=about)
+    return _Job(run.id, run.epoch, prompt, content, about, run.document.metadata, requested, used)
 
 
 @transaction.atomic

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from llm import conf, providers, registry
 from llm.errors import ModelNotEnabled, UnknownModel
-from llm.seeds import FOR_EXTRACTION
+from llm.seeds import CLIENTS_MODEL, FOR_EXTRACTION
+from llm.sources import NO_DOCUMENT, Sources, is_remote, require_allowed
 
 OFFLINE_MODEL = registry.OFFLINE_MODEL
 
@@ -82,12 +83,16 @@ def offline_is_default() -> bool:
     return default_chat_model() == OFFLINE_MODEL
 
 
-def require_chat_model(name: str | None) -> str:
-    """The model to chat with; the default when none is named. Raises: ModelNotEnabled."""
+def require_chat_model(name: str | None, *, about: Sources = NO_DOCUMENT) -> str:
+    """The model to chat with; when none is named the default, or the built-in one for what must not leave this server.
+
+    Raises: ModelNotEnabled, NeverSendToModel.
+    """
     if not name:
-        return default_chat_model()
+        return OFFLINE_MODEL if about.local_only else default_chat_model()
     if name not in _choices() and name != default_chat_model():
         raise ModelNotEnabled
+    require_allowed(model=name, about=about)
     return name
 
 
@@ -116,9 +121,15 @@ def require_embedding_model(name: str) -> str:
     return name
 
 
-def usable_extraction_model(requested: str) -> tuple[str, str]:
-    """Returns: the model that was asked for and the one that runs: the default where the first cannot be used."""
-    return requested, requested if _is_usable(requested) else default_extraction_model()
+def usable_extraction_model(requested: str, *, about: Sources = NO_DOCUMENT) -> tuple[str, str]:
+    """Returns: the model that was asked for and the one that runs: the default where the first cannot be used.
+
+    Where nobody chose, what must not leave this server is read by the built-in model. A remote model that somebody
+    chose is returned as it is, and refused when it is asked.
+    """
+    used = requested if _is_usable(requested) else default_extraction_model()
+    was_chosen = used == requested != CLIENTS_MODEL
+    return requested, OFFLINE_MODEL if about.local_only and is_remote(used) and not was_chosen else used
 
 
 def _choices() -> list[str]:

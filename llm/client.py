@@ -1,6 +1,6 @@
 """The one way to a model: messages out, deltas in, closed by one completion.
 
-    async for item in stream(model=…, messages=…):   # Delta, Delta, …, Completion
+    async for item in stream(model=…, messages=…, about=…):   # Delta, Delta, …, Completion
         …
 
 Nothing here touches the database but now and then a look at the providers (`llm.providers`), and no thread waits while
@@ -25,6 +25,7 @@ from llm.failures import translate
 from llm.offline_provider import OfflineRequest, handing_over
 from llm.reading import Piece, Reader, reader
 from llm.requests import ModelRequest, arguments
+from llm.sources import Sources
 from llm.types import ChatMessage, Completion, Delta
 
 log = structlog.get_logger(__name__)
@@ -38,6 +39,7 @@ async def stream(
     *,
     model: str,
     messages: Sequence[ChatMessage],
+    about: Sources,
     tools: Sequence[dict[str, Any]] = (),
     document: DocumentContent | None = None,
     response_format: dict[str, Any] | None = None,
@@ -46,11 +48,11 @@ async def stream(
 ) -> AsyncGenerator[Delta | Completion]:
     """Ask a model; yield deltas as they come, last the completion.
 
-    `document` is read by the offline model only. Thinking is asked for where the model can, never for a
-    `response_format`. `max_tokens` counts the answer without thinking.
+    `about` says whose text is in the messages; `document` is read by the offline model only. Thinking is asked for
+    where the model can, never for a `response_format`. `max_tokens` counts the answer without thinking.
     Raises: ModelError; when it is one of the middle of an answer, its `partial` is what was said.
     """
-    request = ModelRequest(model, messages, tools, response_format, temperature, max_tokens)
+    request = ModelRequest(model, messages, about, tools, response_format, temperature, max_tokens)
     tries_left = 0 if registry.provider_of(model) == registry.OFFLINE_PROVIDER else conf.retries()
     pause = _FIRST_PAUSE
     while True:
@@ -73,6 +75,7 @@ async def complete(
     *,
     model: str,
     messages: Sequence[ChatMessage],
+    about: Sources,
     tools: Sequence[dict[str, Any]] = (),
     document: DocumentContent | None = None,
     response_format: dict[str, Any] | None = None,
@@ -83,6 +86,7 @@ async def complete(
     items = stream(
         model=model,
         messages=messages,
+        about=about,
         tools=tools,
         document=document,
         response_format=response_format,

@@ -8,6 +8,7 @@ from llm.assembling import read_usage
 from llm.errors import ModelReplyMalformed
 from llm.failures import translate
 from llm.requests import access
+from llm.sources import Sources
 from llm.types import Usage
 
 
@@ -17,11 +18,11 @@ class Embedding:
     usage: Usage
 
 
-async def embed(*, model: str, text: str) -> Embedding:
-    """The vector of one text. Raises: ModelError."""
+async def embed(*, model: str, text: str, about: Sources) -> Embedding:
+    """The vector of one text; `about` says whose it is. Raises: ModelError."""
     litellm = await runtime.litellm()
     await providers.freshen()
-    options = access(model) | await connections.options(litellm, registry.provider_of(model))
+    options = access(model, about=about) | await connections.options(litellm, registry.provider_of(model))
     options.pop("client", None)  # made for answers that stream
     try:
         async with asyncio.timeout(conf.timeouts().first):

@@ -55,6 +55,15 @@ class ModelSwitchedOff(ModelError):
     detail = "An administrator switched this model or its provider off. Choose another one."
 
 
+class NeverSendToModel(ModelError):
+    code = "never_send_to_model"
+    status = 403
+    detail = (
+        "This document, one that is mentioned, or a tag of theirs is marked “Never send to a model outside this "
+        "server”. Choose the built-in model, or take the mark away."
+    )
+
+
 class ModelNotFound(ModelError):
     code = "model_not_found"
     detail = "The model provider does not know this model."

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm import conf, errors, providers, registry
+from llm.sources import Sources, require_allowed
 from llm.types import ChatMessage
 
 _NO_KEY = "no-key"  # servers of one's own want none; client libraries insist on something
@@ -16,6 +17,7 @@ class ModelRequest:
 
     model: str
     messages: Sequence[ChatMessage]
+    about: Sources
     tools: Sequence[dict[str, Any]] = ()
     response_format: dict[str, Any] | None = None
     temperature: float | None = None
@@ -31,7 +33,7 @@ class ModelRequest:
 
 
 def arguments(litellm: Any, request: ModelRequest) -> dict[str, Any]:
-    """Keyword arguments for `litellm.acompletion`. Raises: ModelSwitchedOff."""
+    """Keyword arguments for `litellm.acompletion`. Raises: NeverSendToModel, ModelSwitchedOff."""
     provider = registry.provider_of(request.model)
     supported = _supported(litellm, request.model, provider)
     thinks = _thinks(request, supported)
@@ -43,7 +45,7 @@ def arguments(litellm: Any, request: ModelRequest) -> dict[str, Any]:
         "max_retries": 0,
         "num_retries": 0,
     }
-    call |= access(request.model)
+    call |= access(request.model, about=request.about)
     if request.tools:
         call["tools"] = list(request.tools)
     if request.response_format and "response_format" in supported:
@@ -57,11 +59,13 @@ def arguments(litellm: Any, request: ModelRequest) -> dict[str, Any]:
     return call
 
 
-def access(model: str) -> dict[str, Any]:
+def access(model: str, *, about: Sources) -> dict[str, Any]:
     """Key and address. Without a leading provider litellm might guess another one than we did.
 
-    Raises: ModelSwitchedOff, also in the middle of a turn that began before.
+    The one gate to the outside: who wants a key says whose text is sent with it.
+    Raises: NeverSendToModel; ModelSwitchedOff, also in the middle of a turn that began before.
     """
+    require_allowed(model=model, about=about)
     provider = registry.provider_of(model)
     if provider == registry.OFFLINE_PROVIDER:
         return {}

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from llm import registry
 
+CLIENTS_MODEL = "gpt-4o-mini"
+"""What a prompt names when nobody chose: the published clients' default. It runs only where it can (llm.catalog)."""
 # Extraction asks one question per document: the cheap model of each provider does it.
 FOR_EXTRACTION = {"anthropic": "claude-haiku-4-5", "openai": "gpt-4o-mini"}
 

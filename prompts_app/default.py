@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from llm import seeds
+
 DEFAULT_PROMPT_ID = "default"
 DEFAULT_PROMPT_NAME = "Document Summary"
 DEFAULT_PROMPT_VERSION = 1
-CLIENTS_MODEL = "gpt-4o-mini"
-"""What a prompt names when nobody chose: the published clients' default. It runs only where it can (llm.catalog)."""
+CLIENTS_MODEL = seeds.CLIENTS_MODEL
 
 DEFAULT_CONTENT = (
     "Read the document and answer with a JSON object of three texts: document_type (what kind of document it is), "

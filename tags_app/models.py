@@ -8,11 +8,15 @@ DEFAULT_COLOR = "#3B82F6"
 
 
 class Tag(TrashableModel):
-    """Links documents and prompts: a document's tags decide which prompts run on it."""
+    """Links documents and prompts: a document's tags decide which prompts run on it.
+
+    `never_send`: no model outside this server is told of a document that has the tag.
+    """
 
     name = models.CharField(max_length=200)
     color = models.CharField(max_length=32, default=DEFAULT_COLOR)
     description = models.TextField(null=True, blank=True)  # noqa: DJ001 - the wire contract tells null from ""
+    never_send = models.BooleanField(default=False, db_default=False)
     created_by = models.ForeignKey("organizations.User", null=True, on_delete=models.SET_NULL, related_name="+")
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -50,6 +50,7 @@ class Job:
     created_at: datetime
     source: Source
     asked: Asked
+    document_id: uuid.UUID
     model: str
     cost_cap: Decimal
     share_id: uuid.UUID | None = None

@@ -17,6 +17,7 @@ from core.errors import DomainError
 from core.ids import show_id
 from documents.errors import RunNotFound, TextNotReady
 from documents.events import append_event
+from documents.leaving import sources_of
 from documents.models import Document, DocumentVersion, Page, Run
 from documents.selectors import get_document, get_run, page_content
 from documents.sharing.selectors import link_of
@@ -24,6 +25,7 @@ from documents.sharing.services import book_answer, return_answer
 from documents.sharing.shown import SharedView
 from llm import catalog, registry
 from llm.content import DocumentContent
+from llm.sources import Sources, require_allowed
 from organizations.actor import Actor
 from organizations.services import record
 
@@ -39,10 +41,11 @@ _QUESTION_KEPT = 10_000
 def begin_response(*, actor: Actor, document_id: object, asked: Asked) -> Job:
     """Choose text and model, and write down that the question is asked.
 
-    Raises: DocumentNotFound, RunNotFound, TextNotReady, UnknownModel.
+    Raises: DocumentNotFound, RunNotFound, TextNotReady, UnknownModel, NeverSendToModel.
     """
     document = get_document(actor=actor, document_id=document_id)
-    model = choose_model(asked.model)
+    about = sources_of(document.pk)
+    model = choose_model(asked.model, about=about)
     version, run = _pinned(actor, document, asked.run_id) if asked.run_id else _current(document)
     source = _source(document, version, run, asked, model)
     row = Response.objects.create(
@@ -61,8 +64,9 @@ def begin_response(*, actor: Actor, document_id: object, asked: Asked) -> Job:
 
 @transaction.atomic
 def begin_shared_response(*, view: SharedView, asked: Asked) -> Job:
-    """The same for somebody with a link: of its masked pages, always by the organization's default model."""
-    model = choose_model("")
+    """The same for somebody with a link: of its masked pages, by the default model (or the built-in one: see there)."""
+    about = sources_of(view.document_id)
+    model = choose_model("", about=about)
     texts = [(page.number, page.text) for page in view.content.pages]
     numbers = set(choose_pages(texts, question=asked.text, room=room_for(model)))
     pages = tuple(page for page in view.content.pages if page.number in numbers)
@@ -114,14 +118,17 @@ def lock_response(response_id: uuid.UUID) -> Response:
     return Response.objects.select_for_update(of=("self",)).get(pk=response_id)
 
 
-def choose_model(name: str) -> str:
+def choose_model(name: str, *, about: Sources) -> str:
     """The model that answers: the named one, the default where it cannot be used, or none was named.
 
-    Raises: UnknownModel for a name that nobody knows.
+    Raises: UnknownModel for a name that nobody knows, NeverSendToModel.
     """
-    if not name:
-        return catalog.default_extraction_model()
-    return catalog.usable_extraction_model(catalog.require_known_model(name))[1]
+    known = catalog.require_known_model(name) if name else ""
+    used = catalog.usable_extraction_model(known)[1] if known else catalog.default_extraction_model()
+    if about.local_only and used != known:
+        return catalog.OFFLINE_MODEL
+    require_allowed(model=used, about=about)
+    return used
 
 
 def room_for(model: str) -> int:
@@ -137,6 +144,7 @@ def _job(row: Response, source: Source, asked: Asked, cost_cap: Decimal) -> Job:
         created_at=row.created_at,
         source=source,
         asked=asked,
+        document_id=row.document_id,
         model=row.model_used,
         cost_cap=cost_cap,
         share_id=row.share_id,

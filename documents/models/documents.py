@@ -24,6 +24,7 @@ class Document(TrashableModel):
 
     `auto_create_status` repeats the newest `AutoCreate` for the lists; "none" without one. `tag_ids` repeats the ids of
     `tags` for searches: triggers keep it, an object in memory may be behind.
+    `never_send`: no model outside this server is told of it; a tag with the same mark counts as well (`leaving`).
     """
 
     class State(models.TextChoices):
@@ -41,6 +42,7 @@ class Document(TrashableModel):
     metadata = models.JSONField(default=dict)
     tags = models.ManyToManyField("tags_app.Tag", blank=True, related_name="documents")
     tag_ids = ArrayField(models.UUIDField(), default=list, db_default=[], editable=False)
+    never_send = models.BooleanField(default=False, db_default=False)
     state = models.CharField(max_length=20, choices=State.choices, default=State.UPLOADED)
     phase = models.CharField(max_length=12, default="queued")
     auto_create_status = models.CharField(max_length=10, default="none")

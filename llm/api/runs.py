@@ -12,6 +12,7 @@ from core.threads import in_thread
 from llm import catalog, client, registry
 from llm.api.bodies import CompletionAnswer, CompletionBody
 from llm.errors import ModelError
+from llm.sources import NO_DOCUMENT
 from llm.types import Completion, Delta
 
 RUN_EXAMPLE = {
@@ -29,6 +30,7 @@ async def run(body: CompletionBody) -> Result:
     asked: dict[str, Any] = {
         "model": model,
         "messages": [message.model_dump() for message in body.messages],
+        "about": NO_DOCUMENT,
         "max_tokens": body.max_tokens,
         "temperature": _temperature(body),
     }

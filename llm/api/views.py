@@ -12,6 +12,7 @@ from core.threads import in_thread
 from llm import catalog, embeddings, providers, services
 from llm.api import bodies
 from llm.api.runs import RUN_EXAMPLE, run
+from llm.sources import NO_DOCUMENT
 from organizations.api.doors import (
     AccountView,
     AsyncOrganizationSystemAdminView,
@@ -148,4 +149,4 @@ class EmbeddingView(AsyncSystemAdminView):
     async def post(self, request: Request) -> bodies.EmbeddingAnswer:
         body = self.body(bodies.EmbeddingBody)
         model = await in_thread(lambda: catalog.require_embedding_model(body.model))
-        return bodies.EmbeddingAnswer.of(model, await embeddings.embed(model=model, text=body.input))
+        return bodies.EmbeddingAnswer.of(model, await embeddings.embed(model=model, text=body.input, about=NO_DOCUMENT))

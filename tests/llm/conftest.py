@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from llm import client, reading
+from llm.sources import NO_DOCUMENT
 from llm.types import Completion, Delta
 from tests.fakes.fixtures import fake_provider, warm_litellm
 
@@ -23,7 +24,9 @@ def tool(name: str) -> dict[str, Any]:
 
 async def ask(model: str = OPENAI, **kwargs: Any) -> tuple[list[Delta], Completion]:
     """Everything that a stream yields: the deltas, and the completion that must be last."""
-    items = [item async for item in client.stream(**{"model": model, "messages": QUESTION, **kwargs})]
+    items = [
+        item async for item in client.stream(**{"model": model, "messages": QUESTION, "about": NO_DOCUMENT, **kwargs})
+    ]
     *deltas, completion = items
     assert isinstance(completion, Completion)
     assert all(isinstance(delta, Delta) for delta in deltas)

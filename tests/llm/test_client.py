@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from llm import client
+from llm.sources import NO_DOCUMENT
 from llm.types import Completion, Delta, ToolRequest, Usage
 from tests.fakes.fixtures import ANTHROPIC_KEY, OPENAI_KEY
 from tests.fakes.provider import FakeProvider
@@ -143,7 +144,7 @@ async def test_a_structured_answer_is_json_text(fake_provider: FakeProvider, eit
     schema = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"],
               "additionalProperties": False}  # fmt: skip
     wanted = {"type": "json_schema", "json_schema": {"name": "invoice", "schema": schema, "strict": True}}
-    completion = await client.complete(model=either_model, messages=QUESTION, response_format=wanted)
+    completion = await client.complete(model=either_model, messages=QUESTION, about=NO_DOCUMENT, response_format=wanted)
     assert json.loads(completion.text) == {"total": 12.5}
     assert completion.tool_calls == ()
 
@@ -153,7 +154,7 @@ async def test_leaving_a_stream_hangs_up_on_the_provider(
     fake_provider: FakeProvider, either_model: str, gone: str
 ) -> None:
     fake_provider.add(Step(text="word " * 200, delay=0.05))
-    items = client.stream(model=either_model, messages=QUESTION)
+    items = client.stream(model=either_model, messages=QUESTION, about=NO_DOCUMENT)
     assert isinstance(await anext(items), Delta)
     left_at = time.monotonic()
     if gone == "closed":
@@ -172,7 +173,7 @@ async def test_leaving_a_stream_hangs_up_on_the_provider(
 async def test_every_item_may_be_awaited_by_another_task(fake_provider: FakeProvider, either_model: str) -> None:
     """The agent's loop does so, to be able to stop while it waits."""
     fake_provider.add(Step(text="One two three four five six."))
-    items = client.stream(model=either_model, messages=QUESTION)
+    items = client.stream(model=either_model, messages=QUESTION, about=NO_DOCUMENT)
     text = ""
     while not isinstance(item := await asyncio.create_task(_next(items)), Completion):
         text += item.text
@@ -182,13 +183,15 @@ async def test_every_item_may_be_awaited_by_another_task(fake_provider: FakeProv
 
 async def test_fifty_streams_at_once_all_come_through(fake_provider: FakeProvider, either_model: str) -> None:
     fake_provider.add(Step(text="The same answer for everybody.", repeat=50))
-    answers = await asyncio.gather(*[client.complete(model=either_model, messages=QUESTION) for _ in range(50)])
+    answers = await asyncio.gather(
+        *[client.complete(model=either_model, messages=QUESTION, about=NO_DOCUMENT) for _ in range(50)]
+    )
     assert {answer.text for answer in answers} == {"The same answer for everybody."}
 
 
 async def test_cancelling_before_the_first_chunk_hangs_up_too(fake_provider: FakeProvider, either_model: str) -> None:
     fake_provider.add(Step(text="late", fault=Fault("slow_headers", seconds=5)))
-    reading = asyncio.create_task(client.complete(model=either_model, messages=QUESTION))
+    reading = asyncio.create_task(client.complete(model=either_model, messages=QUESTION, about=NO_DOCUMENT))
     assert await asyncio.to_thread(fake_provider.wait_asked)
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):

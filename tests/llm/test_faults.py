@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from llm import client, errors
+from llm.sources import NO_DOCUMENT
 from tests.fakes.fixtures import ANTHROPIC_KEY, OPENAI_KEY
 from tests.fakes.provider import FakeProvider
 from tests.fakes.steps import Call, Fault, Step
@@ -235,7 +236,7 @@ def test_the_fake_serves_a_script_as_a_process(tmp_path: Path) -> None:
 
 
 async def _collect(said: list[Any], model: str) -> None:
-    async for item in client.stream(model=model, messages=QUESTION):
+    async for item in client.stream(model=model, messages=QUESTION, about=NO_DOCUMENT):
         said.append(item)
 
 

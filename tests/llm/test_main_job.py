@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from llm import client
+from llm.sources import NO_DOCUMENT
 from llm.types import Completion
 from tests.fakes import main_job
 from tests.fakes.provider import FakeProvider
@@ -24,7 +25,9 @@ async def test_the_main_job_runs_to_its_summary(fake_provider: FakeProvider, eit
     messages: list[dict[str, Any]] = [{"role": "user", "content": main_job.QUESTION}]
     names = []
     for _ in range(10):
-        answer = await client.complete(model=either_model, messages=messages, tools=[tool(name) for name in RESULTS])
+        answer = await client.complete(
+            model=either_model, messages=messages, about=NO_DOCUMENT, tools=[tool(name) for name in RESULTS]
+        )
         messages += _round(answer)
         names += [call.name for call in answer.tool_calls]
         if not answer.tool_calls:
@@ -35,7 +38,10 @@ async def test_the_main_job_runs_to_its_summary(fake_provider: FakeProvider, eit
     assert json.loads(run["function"]["arguments"]) == {"prompt_revid": "c" * 32}
 
     filled = await client.complete(
-        model=either_model, messages=messages[:1], response_format=main_job.response_format()
+        model=either_model,
+        messages=messages[:1],
+        about=NO_DOCUMENT,
+        response_format=main_job.response_format(),
     )
     assert json.loads(filled.text) == main_job.VALUES
 
@@ -48,7 +54,9 @@ async def test_every_signature_of_the_job_goes_back_with_its_thinking_in_its_pla
     answers = []
     for _ in range(6):
         answers.append(
-            await client.complete(model=ANTHROPIC, messages=messages, tools=[tool(name) for name in RESULTS])
+            await client.complete(
+                model=ANTHROPIC, messages=messages, about=NO_DOCUMENT, tools=[tool(name) for name in RESULTS]
+            )
         )
         messages += _round(answers[-1])
     sent = [message for message in fake_provider.received[-1].json["messages"] if message["role"] == "assistant"]

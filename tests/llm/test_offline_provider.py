@@ -11,6 +11,7 @@ from llm import client, errors, offline_provider
 from llm.catalog import OFFLINE_MODEL
 from llm.content import DocumentContent, PageContent, Word
 from llm.offline_provider import OfflineRequest
+from llm.sources import NO_DOCUMENT
 from llm.types import ToolRequest
 from tests.llm.conftest import QUESTION, ask, tool
 
@@ -68,7 +69,10 @@ async def test_questions_at_the_same_time_keep_their_documents(engine: Any) -> N
     engine(lambda request: Reply(request.document.name))
     documents = [DocumentContent(str(number), f"file {number}.pdf") for number in range(20)]
     answers = await asyncio.gather(
-        *[client.complete(model=OFFLINE_MODEL, messages=QUESTION, document=document) for document in documents]
+        *[
+            client.complete(model=OFFLINE_MODEL, messages=QUESTION, about=NO_DOCUMENT, document=document)
+            for document in documents
+        ]
     )
     assert [answer.text for answer in answers] == [document.name for document in documents]
 
@@ -103,7 +107,7 @@ async def test_the_loop_stays_free_while_the_engine_computes(engine: Any) -> Non
 
     engine(slow)
     ticks = 0
-    asking = asyncio.create_task(client.complete(model=OFFLINE_MODEL, messages=QUESTION))
+    asking = asyncio.create_task(client.complete(model=OFFLINE_MODEL, messages=QUESTION, about=NO_DOCUMENT))
     while not asking.done():
         await asyncio.sleep(0.01)
         ticks += 1
@@ -123,6 +127,7 @@ async def test_the_real_engine_reads_a_document_through_the_whole_path(warm_lite
     answer = await client.complete(
         model=OFFLINE_MODEL,
         messages=QUESTION,
+        about=NO_DOCUMENT,
         document=DocumentContent("d1", "invoice.pdf", (page,)),
         response_format={"type": "json_schema", "json_schema": {"name": "invoice", "schema": schema, "strict": True}},
     )

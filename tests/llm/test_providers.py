@@ -16,6 +16,7 @@ from core.ids import new_id
 from core.threads import in_thread
 from llm import catalog, client, errors, providers, services
 from llm.models import Provider
+from llm.sources import NO_DOCUMENT
 from tests.fakes.fixtures import OPENAI_KEY
 from tests.fakes.provider import FakeProvider
 from tests.fakes.steps import Fault, Step
@@ -282,5 +283,5 @@ async def test_a_call_goes_on_with_what_is_kept_while_the_database_is_away(monke
 
 
 async def test_the_built_in_model_needs_no_provider(db: None) -> None:
-    answer = await client.complete(model=catalog.OFFLINE_MODEL, messages=QUESTION)
+    answer = await client.complete(model=catalog.OFFLINE_MODEL, messages=QUESTION, about=NO_DOCUMENT)
     assert answer.text

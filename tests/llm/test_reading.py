@@ -12,6 +12,7 @@ import pytest
 from llm import assembling, client, errors, reading, runtime
 from llm.assembling import Assembler
 from llm.reading import Direct, Wire, Wrapped, anthropic_text, openai_text, reader
+from llm.sources import NO_DOCUMENT
 from llm.types import Completion
 from tests.fakes import anthropic_wire, openai_wire
 from tests.fakes.provider import FakeProvider
@@ -153,7 +154,7 @@ async def test_both_wires_are_read_directly(fake_provider: FakeProvider, either_
 async def test_the_connection_of_a_whole_answer_is_used_again(fake_provider: FakeProvider, either_model: str) -> None:
     fake_provider.add(Step(text="Fine.", repeat=3))
     for _ in range(3):
-        await client.complete(model=either_model, messages=QUESTION)
+        await client.complete(model=either_model, messages=QUESTION, about=NO_DOCUMENT)
     assert len(fake_provider._writers) == 1
 
 

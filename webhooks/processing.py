@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -26,6 +27,7 @@ from organizations.services import record
 from webhooks.addresses import read_url
 from webhooks.errors import WebhookInvalid
 from webhooks.events import TEST
+from webhooks.letters import tell_switched_off
 from webhooks.models import Delivery, Webhook
 from webhooks.signing import signature
 from webhooks.wire import Outcome, post
@@ -304,6 +306,7 @@ def _switch_off(webhook: Webhook, now: datetime) -> None:
     """What waits is kept, and sent once somebody switches it on again."""
     webhook.enabled, webhook.switched_off_at = False, now
     log.warning("webhook.switched_off", webhook_id=show_id(webhook.pk), lost=webhook.lost_in_a_row)
+    transaction.on_commit(partial(tell_switched_off, webhook.pk), robust=True)
     if webhook.created_by_id is None:
         return
     actor = Actor(

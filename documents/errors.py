@@ -167,6 +167,12 @@ class FileMissing(NotFound):
     detail = "The stored file of this document is missing."
 
 
+class RangeNotThere(Invalid):
+    code = "range_not_satisfiable"
+    status = 416
+    detail = "The file ends before the range that was asked for."
+
+
 class PdfNotReady(NotFound):
     code = "pdf_not_ready"
     detail = "The PDF of this document is not made yet."

@@ -11,9 +11,10 @@ from urllib.parse import quote
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotModified, StreamingHttpResponse
 from django.utils.cache import patch_cache_control
 
+from core.api.errors import problem_answer
 from core.threads import in_thread
 from documents import files
-from documents.errors import PdfNotReady
+from documents.errors import PdfNotReady, RangeNotThere
 from documents.models import DocumentVersion
 
 PDF = "application/pdf"
@@ -51,7 +52,7 @@ def pdf_of(version: DocumentVersion) -> StoredFile:
 
 
 def file_answer(request: HttpRequest, stored: StoredFile, *, inline: bool = False) -> HttpResponseBase:
-    """The file, a range of it, or 304 when the client has it. Sandboxed and never sniffed.
+    """The file, a range of it, 304 when the client has it, or 416 in JSON. Sandboxed and never sniffed.
 
     Raises: FileMissing.
     """
@@ -64,7 +65,8 @@ def file_answer(request: HttpRequest, stored: StoredFile, *, inline: bool = Fals
         response = HttpResponseNotModified()
     elif asked is not None and asked[0] > asked[1]:
         file.close()
-        response = HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
+        response = problem_answer(RangeNotThere())
+        response["Content-Range"] = f"bytes */{size}"
     else:
         first, last = asked or (0, size - 1)
         response = StreamingHttpResponse(FileBytes(file, first, last + 1), content_type=stored.mime_type)
@@ -75,6 +77,8 @@ def file_answer(request: HttpRequest, stored: StoredFile, *, inline: bool = Fals
     response["ETag"] = stored.etag
     response["Accept-Ranges"] = "bytes"
     patch_cache_control(response, private=True, max_age=0)
+    if response.status_code == RangeNotThere.status:
+        return response
     return guarded(response, name=stored.name, inline=inline and stored.mime_type in SHOWN_INLINE)
 
 

@@ -124,7 +124,7 @@ def _ranges(answer: Any, media_type: str) -> dict[Any, OpenApiResponse]:
     return {
         (206, media_type): _described(answer, "The range that was asked for"),
         304: OpenApiResponse(description="As the client has it"),
-        416: OpenApiResponse(description="No such range"),
+        416: OpenApiResponse(cast("Any", Problem), description="No such range"),
     }
 
 

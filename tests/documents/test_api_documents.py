@@ -420,6 +420,8 @@ def test_a_file_is_sent_whole_in_ranges_or_not_again(api: Api) -> None:
     assert (changed.status_code, bytes_of(changed)) == (200, data)
     beyond = api.raw("get", address, Range=f"bytes={len(data)}-")
     assert (beyond.status_code, beyond["Content-Range"]) == (416, f"bytes */{len(data)}")
+    assert (beyond["Content-Type"], beyond.json()["code"]) == ("application/json", "range_not_satisfiable")
+    assert "Content-Disposition" not in beyond
     known = api.raw("get", address, If_None_Match=whole["ETag"])
     assert (known.status_code, known.content) == (304, b"")
     assert bytes_of(api.raw("get", f"{address}?file_type=original")) == data

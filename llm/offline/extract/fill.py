@@ -10,7 +10,7 @@ from llm.offline.extract.candidates import THRESHOLD, Candidate, candidates_for
 from llm.offline.extract.casting import cast
 from llm.offline.extract.parties import find_parties
 from llm.offline.extract.reading import Reading
-from llm.offline.extract.rows import fill_array
+from llm.offline.extract.rows import fill_arrays
 from llm.offline.extract.schema import Node, empty_value, inner_schema
 from llm.offline.extract.targets import Path, Target, targets_of
 from llm.offline.extract.values import Value
@@ -37,9 +37,8 @@ def extract(response_format: Any, reading: Reading) -> Any:
     targets, arrays = targets_of(root, root)
     for assigned in assign(targets, reading):
         _put(result, assigned.target.path, assigned.value)
-    for path, node in arrays:
-        if path:
-            _put(result, path, fill_array(path, node, root, reading))
+    for path, rows in fill_arrays(arrays, root, reading).items():
+        _put(result, path, rows)
     return result
 
 

@@ -1,7 +1,7 @@
 """Arrays of a schema from the tables of a document."""
 
-from collections.abc import Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from llm.offline.extract.arithmetic import complete_row
@@ -10,55 +10,129 @@ from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import Node, empty_value, items_of, properties_of, resolve, type_of
 from llm.offline.extract.targets import Path, Target, make_target
 from llm.offline.extract.values import values_in
-from llm.offline.layout.model import Row, Table
-from llm.offline.matching.lexicon import find_phrases
-from llm.offline.matching.words import likeness, words_of
+from llm.offline.layout.model import Row, Table, Token
+from llm.offline.matching.lexicon import concepts, find_phrases
+from llm.offline.matching.words import likeness, words_of, words_of_name
+from llm.offline.tables.details import edge_of, parted
+from llm.offline.tables.figures import is_numeric
+from llm.offline.tables.meaning import meanings
 
 MAX_ROWS = 1000
+_ENOUGH = 0.9
+_PROVEN = 0.8
+"""What a column is worth whose numbers prove its meaning, whatever its name says."""
+_SUMS = frozenset({"quantity", "unit_price", "line_amount"})
+_TAXES = frozenset(["tax", "taxes", "vat", "vats", "gst", "btw", "mwst", "ust", "steuern", "tva"])
+_IN_TAXES = {
+    "rate": "line_tax_rate", "percent": "line_tax_rate", "percentage": "line_tax_rate", "tax rate": "line_tax_rate",
+    "base": "tax_base", "net": "tax_base", "basis": "tax_base", "taxable": "tax_base", "net amount": "tax_base",
+    "amount": "tax_amount", "tax": "tax_amount", "vat": "tax_amount", "tax amount": "tax_amount", "value": "tax_amount",
+}  # fmt: skip
+_TITLES = frozenset({"name", "title", "item", "product"})
+Columns = dict[int, tuple[int, float]]
 
 
-def fill_array(path: Path, node: Node, root: Node, reading: Reading) -> list[Any]:
-    """The rows for one array property; [] when no table fits it."""
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """An array of a schema with the targets of its columns."""
+
+    path: Path
+    item: Node
+    targets: list[Target]
+
+
+def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Reading) -> dict[Path, list[Any]]:
+    """The rows for each array property, the best fitting pairs of array and table first; [] where none fits."""
+    wanted = [found for path, node in arrays if path and (found := _wanted(path, node, root)) is not None]
+    proven = [meanings(table, reading.point) for table in reading.tables]
+    pairs = []
+    for number, array in enumerate(wanted):
+        for place, table in enumerate(reading.tables):
+            columns = columns_for(table, array.targets, proven[place])
+            fit = _fit(columns, table)
+            if fit >= _ENOUGH:
+                pairs.append((fit, -place, number, columns))
+    filled: dict[Path, list[Any]] = {path: [] for path, _ in arrays if path}
+    used: set[tuple[str, ...]] = set()
+    done: set[int] = set()
+    for _, place, number, columns in sorted(pairs, key=lambda pair: pair[:3], reverse=True):
+        table, array = reading.tables[-place], wanted[number]
+        if number in done or table.headers in used:
+            continue
+        done.add(number)
+        used.add(table.headers)
+        filled[array.path] = _rows(table, columns, array, root, reading)
+    return filled
+
+
+def _wanted(path: Path, node: Node, root: Node) -> _Wanted | None:
     item = resolve(items_of(node), root)
     if type_of(item) != "object":
-        return []
+        return None
     targets = [
-        make_target((*path, name), child, kind, column=True)
+        _in_context(make_target((*path, name), child, kind, column=True))
         for name, raw in properties_of(item).items()
         if (kind := type_of(child := resolve(raw, root))) in {"string", "number", "integer", "boolean"}
     ]
-    if not targets:
-        return []
-    scored = [(columns_for(table, targets), table) for table in reading.tables]
-    best = max(scored, key=lambda pair: _fit(pair[0], pair[1]), default=None)
-    if best is None or _fit(best[0], best[1]) < 0.9:
-        return []
-    filled = [_row(row, best[0], targets, item, root, reading) for row in _all_rows(best[1], reading)[:MAX_ROWS]]
-    return [row for row, count in filled if count]
+    return _Wanted(path, item, targets) if targets else None
 
 
-def _all_rows(table: Table, reading: Reading) -> list[Row]:
-    """The table's rows and those of tables on later pages with the same header."""
-    return [row for other in reading.tables if other is table or other.headers == table.headers for row in other.rows]
+def _in_context(target: Target) -> Target:
+    """ "rate" of "taxes" is a tax's rate, not a price."""
+    if not _TAXES & set(words_of_name(target.path[-2])):
+        return target
+    name = _IN_TAXES.get(" ".join(words_of_name(target.path[-1])))
+    concept = concepts()[name] if name else None
+    if concept is None:
+        return target
+    kind = concept.kind if target.json_type != "string" or concept.kind == "percent" else target.kind
+    return replace(target, concept=concept, kind=kind)
 
 
-def _fit(columns: dict[int, tuple[int, float]], table: Table) -> float:
+def _rows(table: Table, columns: Columns, array: _Wanted, root: Node, reading: Reading) -> list[Any]:
+    same = [other for other in reading.tables if other is table or other.headers == table.headers]
+    filled = [_row(row, other, columns, array, root, reading) for other in same for row in other.rows[: MAX_ROWS + 1]]
+    return [row for row, count in filled[:MAX_ROWS] if count]
+
+
+def _fit(columns: Columns, table: Table) -> float:
     return sum(score for _, score in columns.values()) + min(len(table.rows), 5) * 0.02 if columns else 0.0
 
 
-def columns_for(table: Table, targets: Sequence[Target]) -> dict[int, tuple[int, float]]:
-    """Target number → (column, score): the best pairs first, each column and each target once."""
+def columns_for(table: Table, targets: Sequence[Target], proven: Mapping[int, str]) -> Columns:
+    """Target number → (column, score): the best pairs first, each column and each target once.
+
+    A column of numbers with their units serves the quantity and the unit.
+    """
     pairs = []
     for number, target in enumerate(targets):
         for column, header in enumerate(table.headers):
-            score = header_score(target, header) * _kind_fit(target, table, column) + _usual_side(target, column)
+            score = _score(target, header, proven.get(column, "")) * _kind_fit(target, table, column)
+            score += _usual_side(target, column)
             if score >= 0.4:
                 pairs.append((score, number, column))
-    chosen: dict[int, tuple[int, float]] = {}
+    chosen: Columns = {}
     for score, number, column in sorted(pairs, reverse=True):
         if number not in chosen and column not in {held for held, _ in chosen.values()}:
             chosen[number] = (column, score)
+    quantity = next((chosen[n][0] for n, t in enumerate(targets) if _is(t, "quantity") and n in chosen), None)
+    for number, target in enumerate(targets):
+        if _is(target, "unit") and number not in chosen and quantity is not None:
+            chosen[number] = (quantity, 0.05)
     return chosen
+
+
+def _is(target: Target, name: str) -> bool:
+    return target.concept is not None and target.concept.name == name
+
+
+def _score(target: Target, header: str, proven: str) -> float:
+    said = header_score(target, header)
+    if not proven or target.concept is None:
+        return said
+    if target.concept.name == proven:
+        return max(said, _PROVEN)
+    return said * (0.5 if {target.concept.name, proven} <= _SUMS else 0.85)
 
 
 def _usual_side(target: Target, column: int) -> float:
@@ -90,29 +164,80 @@ def _kind_fit(target: Target, table: Table, column: int) -> float:
     letters = sum(sum(map(str.isalpha, text)) > 4 for text in texts) / len(texts)
     if target.kind in {"amount", "percent", "date"}:
         return 0.2 + 0.8 * digits
-    return 0.45 + 0.55 * letters if target.concept is not None and target.concept.name == "description" else 1.0
+    return 0.45 + 0.55 * letters if _is(target, "description") else 1.0
 
 
 def _row(
-    row: Row, columns: dict[int, tuple[int, float]], targets: Sequence[Target], item: Node, root: Node, reading: Reading
+    row: Row, table: Table, columns: Columns, array: _Wanted, root: Node, reading: Reading
 ) -> tuple[dict[str, Any], int]:
-    filled: dict[str, Any] = empty_value(item, root)
+    filled: dict[str, Any] = empty_value(array.item, root)
     count = 0
+    named = _names(array.targets, columns)
     for number, (column, _) in columns.items():
-        target = targets[number]
-        tokens = [token for cell in row.cells[column] for token in cell.tokens]
+        target = array.targets[number]
+        tokens = _tokens(row, table, column, target, is_named=number == named)
         values = values_in(target.kind if target.kind != "boolean" else "text", tokens, reading)
         if not values and target.json_type == "string":
             values = values_in("text", tokens, reading)
         cleaned = cast(values[0], target) if values else None
         if cleaned is not None and cleaned != "":
             filled[target.path[-1]] = cleaned
-            count += 1
+            count += not _is(target, "unit")
     if count:
-        complete_row(filled, row, targets, reading)
+        _from_details(filled, row, table, columns, array.targets, reading)
+        complete_row(filled, row, array.targets, reading)
     return filled, count
 
 
-def is_number(value: object) -> bool:
-    """Whether a cell became a number."""
-    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+def _names(targets: Sequence[Target], columns: Columns) -> int | None:
+    """The target that takes the item's name: what is called so, else the first that has the column of words."""
+    told = [number for number in columns if _is(targets[number], "description")]
+    titled = [number for number in told if _TITLES & set(words_of_name(targets[number].path[-1]))]
+    return next(iter([*titled, *told]), None)
+
+
+def _tokens(row: Row, table: Table, column: int, target: Target, *, is_named: bool) -> list[Token]:
+    """The words of a cell that are about the target: a name without what stands under it, a unit without its number."""
+    cells = list(row.cells[column])
+    if is_named or _is(target, "description"):
+        cells = parted(row, column, edge_of(table, column))[0]
+    tokens = [token for cell in cells for token in cell.tokens]
+    if _is(target, "unit"):
+        while tokens and is_numeric(tokens[0].text):
+            tokens = tokens[1:]
+    return tokens
+
+
+def _from_details(
+    filled: dict[str, Any], row: Row, table: Table, columns: Columns, targets: Sequence[Target], reading: Reading
+) -> None:
+    """What stands under the name: a second text ("description" beside "name"), or the number of the article."""
+    named = _names(targets, columns)
+    if named is None:
+        return
+    column = columns[named][0]
+    rest = parted(row, column, edge_of(table, column))[1]
+    if not rest:
+        return
+    for number, target in enumerate(targets):
+        if number in columns:
+            continue
+        tokens = [token for cell in rest for token in cell.tokens]
+        if _is(target, "description"):
+            values = values_in("text", tokens, reading)
+        elif _is(target, "item_number"):
+            values = _labelled(target, tokens, reading)
+        else:
+            continue
+        if values and (cleaned := cast(values[0], target)) is not None:
+            filled[target.path[-1]] = cleaned
+
+
+def _labelled(target: Target, tokens: Sequence[Token], reading: Reading) -> list[Any]:
+    """The number behind "Art. no." in the lines under a name."""
+    for place in range(1, min(5, len(tokens))):
+        label = words_of(" ".join(token.text for token in tokens[:place]))
+        hits = find_phrases(label, columns=True)
+        if any("item_number" in hit.concepts and hit.end == len(label) for hit in hits):
+            return values_in(target.kind, tokens[place:], reading)
+    return []

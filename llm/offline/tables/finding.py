@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from llm.offline.layout.model import Line, Table
+from llm.offline.matching.lexicon import find_phrases
+from llm.offline.matching.words import words_of
 from llm.offline.tables.bodies import body_lines, find_rows
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure, is_money
 from llm.offline.tables.heads import Head, head_at
 from llm.offline.tables.lists import find_lists
+
+_ITEMS = frozenset({"description", "quantity", "item_number", "unit_price", "test_name", "line_balance"})
 
 
 def find_tables(lines: Sequence[Line]) -> list[Table]:
@@ -33,7 +37,7 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
                 taken |= going_on.lines
         tables += [table for _, table in found]
         last = found[-1] if found else None
-    if not any(_has_amounts(table) for table in tables):
+    if not any(_has_items(table) for table in tables):
         tables += find_lists(lines, taken)
     return tables
 
@@ -55,6 +59,17 @@ def _is_one(table: Table, head: Head) -> bool:
         or _has_amounts(table)
         or (head.known >= 3 and _has_figures(table) and len(head.columns) < 6)
     )
+
+
+def _has_items(table: Table) -> bool:
+    """Whether a table lists things: its head names what they are, or how many."""
+    named = {
+        name
+        for header in table.headers
+        for hit in find_phrases(words_of(header), columns=True)
+        for name in hit.concepts
+    }
+    return _has_figures(table) and bool(named & _ITEMS)
 
 
 def _has_amounts(table: Table) -> bool:

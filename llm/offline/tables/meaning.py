@@ -1,0 +1,68 @@
+"""What the columns of a table mean by their numbers: quantity times price is amount, base times rate is tax.
+
+Names of columns are words that nobody can list in full; sums hold in every language.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import permutations
+
+from llm.offline.layout.model import Table
+from llm.offline.typing.amounts import find_amounts
+
+_CENTS = Decimal("0.02")
+_MOST = 0.7
+"""Of all rows with the numbers of a rule, so many must obey it."""
+_COLUMNS = 9
+Numbers = list[Decimal | None]
+
+
+def meanings(table: Table, point: str) -> dict[int, str]:
+    """Column → the concept that its numbers prove it to be. Empty when nothing adds up."""
+    numbers = {column: _numbers(table, column, point) for column in range(len(table.headers))}
+    filled = [column for column, found in numbers.items() if sum(value is not None for value in found)][:_COLUMNS]
+    return _products(filled, numbers) or _taxes(filled, numbers)
+
+
+def _numbers(table: Table, column: int, point: str) -> Numbers:
+    found: Numbers = []
+    for row in table.rows:
+        amounts = find_amounts(row.text(column), point)
+        found.append(amounts[0].value if len(amounts) == 1 or (amounts and amounts[0].start < 4) else None)
+    return found
+
+
+def _products(columns: Sequence[int], numbers: dict[int, Numbers]) -> dict[int, str]:
+    """Quantity, price and amount, of which the amount stands rightmost and the quantity is the rounder number."""
+    best: tuple[float, dict[int, str]] = (0.0, {})
+    for quantity, price, amount in permutations(columns, 3):
+        if amount < max(quantity, price):
+            continue
+        rows = list(zip(numbers[quantity], numbers[price], numbers[amount], strict=True))
+        full = [(q, p, a) for q, p, a in rows if q is not None and p is not None and a is not None]
+        telling = [row for row in full if abs(row[0]) != 1 and abs(row[1]) != 1 and row[2]]
+        holds = [abs(abs(q * p) - abs(a)) <= _CENTS for q, p, a in full]
+        if (
+            not telling
+            or sum(holds) < _MOST * len(full)
+            or not any(abs(abs(q * p) - abs(a)) <= _CENTS for q, p, a in telling)
+        ):
+            continue
+        rounder = sum(q == q.to_integral_value() for q, _, _ in full) / len(full)
+        order = 0.1 if quantity < price else 0.0
+        score = sum(holds) / len(rows) + 0.3 * rounder + order
+        if score > best[0]:
+            best = (score, {quantity: "quantity", price: "unit_price", amount: "line_amount"})
+    return best[1]
+
+
+def _taxes(columns: Sequence[int], numbers: dict[int, Numbers]) -> dict[int, str]:
+    """Rate, base and tax."""
+    for rate, base, tax in permutations(columns, 3):
+        rows = list(zip(numbers[rate], numbers[base], numbers[tax], strict=True))
+        full = [(r, b, t) for r, b, t in rows if r is not None and b is not None and t is not None]
+        telling = [row for row in full if 0 < row[0] <= 40 and row[1]]
+        holds = [abs(abs(r * b / 100) - abs(t)) <= _CENTS for r, b, t in telling]
+        if telling and all(holds) and all(0 <= r <= 40 for r, _, _ in full):
+            return {rate: "line_tax_rate", base: "tax_base", tax: "tax_amount"}
+    return {}

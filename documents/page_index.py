@@ -1,150 +1,38 @@
 """The words of pages, indexed by what they say: text, numbers, dates. What grounding looks values up in."""
 
 import re
-import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 
+from documents.page_words import Hit, IndexedPage, Line, fold_opened_out, fold_text
+from documents.spellings import number_and_unit
 from llm.content import PageContent, Word
+from llm.offline.matching.lexicon import language_of
 from llm.offline.typing.amounts import find_amounts
-from llm.offline.typing.dates import find_dates
+from llm.offline.typing.dates import DateOrder, date_order, find_dates
 
-Box = tuple[float, float, float, float]
+__all__ = ["Hit", "PageIndex", "fold_text"]
+
 _MAX_SCATTERED, _MAX_STARTS = 40, 5
-_WIDE_GAP = 0.9
-"""In heights of the word after it; a blank is a quarter, and thousands are set apart by less."""
-_SEPARATORS = re.compile(r"[^\w\s\-/.,'’–]+|(?<=\d{3})(?=[^\W\d_]{3})")  # "88802Northtown" is two words set close
-
-
-def fold_text(text: str) -> str:
-    """Letters and digits only, without case or accents: how two spellings are compared."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in decomposed.casefold() if char.isalnum())
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A run of words that says a value. Units: boxes are fractions of the page, one box for each line it runs over."""
-
-    page: int
-    words: tuple[int, ...]
-    boxes: tuple[Box, ...]
-    quote: str
-
-    def overlaps_rows(self, other: "Hit") -> bool:
-        """Whether both stand on one row: their vertical extents overlap by half of the smaller one."""
-        top, bottom = max(self.boxes[0][1], other.boxes[0][1]), min(self.boxes[-1][3], other.boxes[-1][3])
-        height = min(self.boxes[-1][3] - self.boxes[0][1], other.boxes[-1][3] - other.boxes[0][1])
-        return bottom - top >= height / 2
-
-    def continues(self, other: "Hit") -> bool:
-        """Whether this can be the next line of that: a little below it in its column, or beside it."""
-        mine, theirs = self.boxes[0], other.boxes[-1]
-        below, height = mine[1] - theirs[1], max(theirs[3] - theirs[1], 0.005)
-        in_column = mine[0] < theirs[2] + height and mine[2] > theirs[0] - height
-        return (in_column and 0 < below < 4 * height) or (abs(below) < height / 2 and mine[0] >= theirs[2] - height)
-
-    def distance(self, other: "Hit") -> float:
-        """Vertical distance of the middles first, horizontal as the tie-break."""
-        mine, theirs = self.boxes[0], other.boxes[0]
-        return abs(mine[1] + mine[3] - theirs[1] - theirs[3]) * 10 + abs(mine[0] - theirs[0])
-
-
-@dataclass(frozen=True)
-class _Line:
-    page: int
-    words: tuple[int, ...]
-    starts: tuple[int, ...]
-    text: str
-
-    def words_at(self, start: int, end: int) -> tuple[int, ...]:
-        """Word indexes that characters start..end of the line's text touch."""
-        ends = (*self.starts[1:], len(self.text) + 1)
-        return tuple(
-            word
-            for word, first, after in zip(self.words, self.starts, ends, strict=True)
-            if first < end and after - 1 > start
-        )
-
-
-@dataclass
-class _IndexedPage:
-    """`shape` is width by height of the page."""
-
-    number: int
-    words: Sequence[Word]
-    shape: float = 1.0
-    lines: list[_Line] = field(default_factory=list)
-    compact: str = ""
-    owner: list[int] = field(default_factory=list)
-    starts: set[int] = field(default_factory=set)
-    ends: set[int] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self._index_lines()
-        self._index_text()
-
-    def _index_lines(self) -> None:
-        by_line: dict[int, list[int]] = {}
-        for position, word in enumerate(self.words):
-            by_line.setdefault(word.line, []).append(position)
-        for members in by_line.values():
-            for cell in self._cells(members):
-                starts, text = [], ""
-                for position in cell:
-                    starts.append(len(text))
-                    text += self.words[position].text + " "
-                self.lines.append(_Line(self.number, tuple(cell), tuple(starts), text.rstrip()))
-
-    def _cells(self, members: Sequence[int]) -> list[list[int]]:
-        """Words of a line, apart where the gap is wide: "5" and "212.20" of two columns are not one number."""
-        cells: list[list[int]] = []
-        for position in members:
-            word, before = self.words[position], self.words[cells[-1][-1]] if cells else None
-            wide = before is None or (word.x0 - before.x1) * self.shape > _WIDE_GAP * (word.y1 - word.y0)
-            if wide:
-                cells.append([])
-            cells[-1].append(position)
-        return cells
-
-    def _index_text(self) -> None:
-        """One string of folded characters, so that blanks, hyphens and line breaks do not matter.
-
-        A match must start where a word does, or after a sign such as the colon of "No.:2468", and end likewise; a
-        part of a longer code ("2017" in "FA-2017-0008") is no match.
-        """
-        parts: list[str] = []
-        length = 0
-        for position, word in enumerate(self.words):
-            for piece in _SEPARATORS.split(word.text):
-                folded = fold_text(piece)
-                if not folded:
-                    continue
-                self.starts.add(length)
-                parts.append(folded)
-                self.owner.extend([position] * len(folded))
-                length += len(folded)
-                self.ends.add(length)
-        self.compact = "".join(parts)
-
-    def hit(self, positions: tuple[int, ...]) -> Hit:
-        """Boxes of the words, merged for each line."""
-        boxes: dict[int, Box] = {}
-        for position in positions:
-            word = self.words[position]
-            x0, y0, x1, y1 = boxes.get(word.line, (word.x0, word.y0, word.x1, word.y1))
-            boxes[word.line] = (min(x0, word.x0), min(y0, word.y0), max(x1, word.x1), max(y1, word.y1))
-        quote = " ".join(self.words[position].text for position in positions)
-        return Hit(self.number, positions, tuple(boxes.values()), quote)
+_MAX_SHUFFLED, _SHORT_WORD = 6, 3
+_PIECES = re.compile(r"\s*[,;\n|]+\s*")
+_PER = re.compile(r"(?<=[\d€$£%A-Z])\s?/\s?[^\W\d_]{1,6}")
+_AMERICAN = re.compile(r"\b[A-Z]{2},? \d{5}(?:-\d{4})?\b")
+_ORDERS: tuple[DateOrder, ...] = ("day_first", "month_first")
+_FEW, _CLOSER = 4, 3
+"""So many dates tell their order, when they lie so many times closer together than in the other."""
+_MINUTES = re.compile(r"\d:\d{1,2}$")
+_NUMERIC_DAY = re.compile(r"(?<![\d.,/-])(\d{1,2})([/-])\s?(\d{1,2})\2\s?(?:\d{4}|\d{2})(?![\d/])")
 
 
 class PageIndex:
     """Look up values on the pages of one document. Numbers and dates are parsed once, when first asked for."""
 
     def __init__(self, pages: Sequence[PageContent]) -> None:
-        self._pages = [_IndexedPage(page.number, page.words, page.width / (page.height or 1.0)) for page in pages]
+        self._pages = [IndexedPage(page.number, page.words, page.width / (page.height or 1.0)) for page in pages]
         self._by_number = {page.number: page for page in self._pages}
 
     def text(self, value: str) -> list[Hit]:
@@ -152,15 +40,14 @@ class PageIndex:
         wanted = fold_text(value)
         if not wanted:
             return self._signs(value.strip())
-        hits = []
-        for page in self._pages:
-            start = page.compact.find(wanted)
-            while start >= 0:
-                end = start + len(wanted)
-                if start in page.starts and end in page.ends:
-                    hits.append(page.hit(tuple(range(page.owner[start], page.owner[end - 1] + 1))))
-                start = page.compact.find(wanted, start + 1)
-        return hits
+        found = [(page, places) for page in self._pages for places in page.text.find(wanted)]
+        return [page.hit(places) for page, places in found if page.says(value, places)]
+
+    def opened_out(self, value: str) -> list[Hit]:
+        """Places that say `value` with ä for ae, or the other way round."""
+        wanted = fold_opened_out(value)
+        found = [(page, places) for page in self._pages for places in page.opened_out.find(wanted) if wanted]
+        return [page.hit(places) for page, places in found if page.says(value, places)]
 
     def _signs(self, value: str) -> list[Hit]:
         return [
@@ -197,21 +84,68 @@ class PageIndex:
     def _next_piece(self, words: Sequence[str], start: int, before: Hit) -> tuple[Hit, int] | None:
         for end in range(len(words), start, -1):
             piece = " ".join(words[start:end])
-            near = [hit for hit in self.text(piece) if hit.page == before.page and hit.continues(before)]
+            places = self.text(piece) or self.shuffled(piece)
+            near = [hit for hit in places if hit.page == before.page and hit.continues(before)]
             if near:
                 return min(near, key=lambda hit: hit.distance(before)), end
             if not fold_text(piece):
                 return before, end
         return None
 
+    def in_pieces(self, value: str) -> list[Hit]:
+        """An address in one text: its parts, cut at commas and line breaks, stand close together in any order.
+
+        Words of a part may stand in another order too: "Leeds LS1 4AB" for "LS1 4AB Leeds".
+        """
+        pieces = [piece for piece in _PIECES.split(value) if fold_text(piece)]
+        places = [self.text(piece) or self.shuffled(piece) for piece in pieces[:_MAX_SCATTERED]]
+        for first in places[0][:_MAX_STARTS] if all(places) else []:
+            near: list[Hit] = [first]
+            for hits in places[1:]:
+                beside = [hit for hit in hits if any(hit.adjoins(one) for one in near)]
+                near += [min(beside, key=lambda hit: hit.distance(near[-1]))] if beside else []
+            if len(near) == len(places):
+                words = sorted({word for hit in near for word in hit.words})
+                return [self._by_number[first.page].hit(words)]
+        return []
+
+    def shuffled(self, value: str) -> list[Hit]:
+        """A few words that follow each other in another order, with at most one short word between them."""
+        wanted = Counter(fold_text(word) for word in re.split(r"[\s,]+", value) if fold_text(word))
+        if not 2 <= wanted.total() <= _MAX_SHUFFLED or not any(map(str.isalpha, value)):
+            return []
+        if found := [hit for page in self._pages for hit in self._shuffled_on(page, wanted)]:
+            return found
+        turned = list(wanted.elements()) if wanted.total() == 2 else []  # "88802Northtown"
+        return self.text(" ".join(reversed(turned))) if turned else []
+
+    @staticmethod
+    def _shuffled_on(page: IndexedPage, wanted: Counter[str]) -> Iterator[Hit]:
+        size, given = wanted.total(), set[tuple[int, ...]]()
+        for at in page.by_folded.get(next(iter(wanted)), ()):
+            for start in range(max(0, at - size), at + 1):
+                for end in (start + size, start + size + 1):
+                    window = range(start, min(end, len(page.words)))
+                    texts = Counter(fold_text(page.words[place].text) for place in window)
+                    between = list((texts - wanted).elements())
+                    is_whole = not wanted - texts and all(len(word) <= _SHORT_WORD for word in between)
+                    kept = tuple(place for place in window if fold_text(page.words[place].text) in wanted)
+                    if is_whole and len(between) <= 1 and kept not in given:
+                        given.add(kept)
+                        yield page.hit(kept)
+
     def numbers(self, value: Decimal) -> list[Hit]:
         """Places that print this number, in any of the usual formats."""
         wanted = value.normalize()
-        return self._number_hits.get(wanted) or self._single_hits.get(wanted, [])
+        return self._number_hits.get(wanted) or self._single_hits.get(wanted) or self._unit_hits.get(wanted, [])
 
     def dates(self, iso: str) -> list[Hit]:
         """Places that print this date (YYYY-MM-DD), in any of the usual formats."""
-        return self._date_hits.get(iso, [])
+        return self._date_hits.get((iso, True), [])
+
+    def perhaps_dates(self, iso: str) -> list[Hit]:
+        """Places that print it if day and month stand the other way round, where the document does not tell."""
+        return self._date_hits.get((iso, False), [])
 
     @cached_property
     def _number_hits(self) -> dict[Decimal, list[Hit]]:
@@ -220,35 +154,65 @@ class PageIndex:
     @cached_property
     def _single_hits(self) -> dict[Decimal, list[Hit]]:
         """Numbers of single words, for columns so close that their numbers read as one."""
-        words = [
-            (page, _Line(page.number, (n,), (0,), word.text))
+        return self._parsed([(page, line) for page in self._pages for line in _single(page)])
+
+    @cached_property
+    def _unit_hits(self) -> dict[Decimal, list[Hit]]:
+        """Numbers with a unit set close: "12kg", "1.79 EUR/l"."""
+        split = [
+            (page, replace(line, text=said[0]))
             for page in self._pages
-            for n, word in enumerate(page.words)
+            for line in _single(page)
+            if (said := number_and_unit(line.text))
         ]
-        return self._parsed(words)
+        rates = [
+            (page, replace(line, text=_PER.sub(lambda match: " " * len(match[0]), line.text)))
+            for page, line in self._lines()
+            if _PER.search(line.text)
+        ]
+        return self._parsed([*split, *rates])
 
     @staticmethod
-    def _parsed(lines: list[tuple[_IndexedPage, _Line]]) -> dict[Decimal, list[Hit]]:
+    def _parsed(lines: list[tuple[IndexedPage, Line]]) -> dict[Decimal, list[Hit]]:
         found: dict[Decimal, dict[tuple[int, tuple[int, ...]], Hit]] = {}
         for page, line in lines:
             for point in (".", ","):
                 for amount in find_amounts(line.text, point):
+                    if _MINUTES.search(line.text[: amount.end]):
+                        continue
                     words = line.words_at(amount.start, amount.end)
                     for value in (amount.value, amount.value / 100)[: 1 + amount.percent]:
                         found.setdefault(value.normalize(), {})[page.number, words] = page.hit(words)
         return {value: list(hits.values()) for value, hits in found.items()}
 
     @cached_property
-    def _date_hits(self) -> dict[str, list[Hit]]:
-        found: dict[str, dict[tuple[int, tuple[int, ...]], Hit]] = {}
+    def _date_hits(self) -> dict[tuple[str, bool], list[Hit]]:
+        """By date, and whether it is read in the document's own order."""
+        order, certain = self._date_order
+        other: DateOrder = "month_first" if order == "day_first" else "day_first"
+        found: dict[tuple[str, bool], dict[tuple[int, tuple[int, ...]], Hit]] = {}
         for page, line in self._lines():
-            dates = [*find_dates(line.text, "day_first"), *find_dates(line.text, "month_first")]
-            for date in dates:
+            dates = [(date, True) for date in find_dates(line.text, order)]
+            if not certain:
+                dates += [(date, False) for date in find_dates(line.text, other) if date.ambiguous]
+            for date, own in dates:
                 words = line.words_at(date.start, date.end)
-                found.setdefault(date.iso, {})[page.number, words] = page.hit(words)
-        return {value: list(hits.values()) for value, hits in found.items()}
+                found.setdefault((date.iso, own), {})[page.number, words] = page.hit(words)
+        return {key: list(hits.values()) for key, hits in found.items()}
 
-    def _lines(self) -> list[tuple[_IndexedPage, _Line]]:
+    @cached_property
+    def _date_order(self) -> tuple[DateOrder, bool]:
+        """The order of day and month, and whether the document tells: by a day above 12, or by its language."""
+        text = "\n".join(line.text for _, line in self._lines())
+        pairs = {(int(match[1]), int(match[3])) for match in _NUMERIC_DAY.finditer(text)}
+        day_first, month_first = any(a > 12 >= b for a, b in pairs), any(b > 12 >= a for a, b in pairs)
+        language = language_of(text)
+        order = date_order(text, language)
+        told = day_first != month_first or language != "en" or _is_narrower(text)
+        american = order == "month_first" and bool(_AMERICAN.search(text))
+        return order, american or (told and not (day_first and month_first))
+
+    def _lines(self) -> list[tuple[IndexedPage, Line]]:
         return [(page, line) for page in self._pages for line in page.lines]
 
     def label_score(self, hit: Hit, tokens: Sequence[str], *, both_sides: bool = False) -> float:
@@ -278,7 +242,20 @@ class PageIndex:
         return " ".join(label)
 
 
-def _neighbours(page: _IndexedPage, hit: Hit, *, both_sides: bool) -> list[tuple[float, Word]]:
+def _is_narrower(text: str) -> bool:
+    """Whether dates lie far closer together in one order than in the other: then it is theirs."""
+    days = [{day.value.toordinal() for day in find_dates(text, order)} for order in _ORDERS]
+    one, other = (max(found, default=0) - min(found, default=0) for found in days)
+    return min(map(len, days)) >= _FEW and min(one, other) * _CLOSER <= max(one, other)
+
+
+def _single(page: IndexedPage) -> Iterator[Line]:
+    """Every word as a line of its own."""
+    for position in range(len(page.words)):
+        yield Line.of(page.number, page.words, [position])
+
+
+def _neighbours(page: IndexedPage, hit: Hit, *, both_sides: bool) -> list[tuple[float, Word]]:
     x0, y0, x1, y1 = hit.boxes[0]
     middle, height = (y0 + y1) / 2, max(y1 - y0, 0.005)
     near = []

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from bench.accuracy.reading import Case
@@ -11,6 +12,7 @@ from bench.accuracy.scoring import at, leaves, normalized, stands_on_page
 from documents.grounding import Grounding, ground
 
 _PLACED = ("found", "ambiguous")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _SPARE = re.compile(r"[^\w]+")
 
 
@@ -49,15 +51,18 @@ def _count(case: Case, change: Change, counts: Tally) -> None:
         value, true = at(given, way), at(case.fields, way)
         told = f"{case.name} {name}: {value!r}"
         if change.true:
-            _true(case, counts, way, found[name], told, true)
+            _true(case, counts, way, found[name], value, true)
         elif not _says(found[name].quote, value) and not _known(case, value):
             counts.asked += 1
             if found[name].state in _PLACED:
                 counts.invented.append(f"{told} located at {found[name].quote!r}")
 
 
-def _true(case: Case, counts: Tally, way: Path, place: Grounding, told: str, true: Any) -> None:
-    parts = list(leaves(true, way)) if isinstance(true, dict) else [(way, true)]
+def _true(case: Case, counts: Tally, way: Path, place: Grounding, given: Any, true: Any) -> None:
+    told = f"{case.name} {'.'.join(map(str, way))}: {given!r}"
+    parts = [(way, true)]
+    if isinstance(true, dict):
+        parts = [(part, value) for part, value in leaves(true, way) if value and normalized(value) in normalized(given)]
     if not all(_to_locate(value, case.content.text) for _, value in parts):
         return
     counts.asked += 1
@@ -65,7 +70,7 @@ def _true(case: Case, counts: Tally, way: Path, place: Grounding, told: str, tru
         counts.missed.append(told)
         return
     counts.located += 1
-    if not all(_is_right(case, ".".join(map(str, part)), value, place) for part, value in parts):
+    if not all(_is_right(case, ".".join(map(str, part)), value, given, place) for part, value in parts):
         listed = counts.wrong if place.state == "found" else counts.doubtful
         listed.append(f"{told} {place.state} at {place.quote!r}, page {place.page}")
 
@@ -76,16 +81,16 @@ def _to_locate(value: Any, text: str) -> bool:
     return value not in ("", 0) and value is not None and stands_on_page(value, text)
 
 
-def _is_right(case: Case, name: str, value: Any, place: Grounding) -> bool:
+def _is_right(case: Case, name: str, value: Any, given: Any, place: Grounding) -> bool:
     if known := case.places.get(name):
         return any(_touches(place, drawn) for drawn in known)
-    if value is True:
-        return "☒" in place.quote
-    return stands_on_page(value, place.quote)
+    if isinstance(value, bool):
+        return place.quote[:1] in "☒☑☐✓✔✗✘⊠[("
+    said = isinstance(given, str) and normalized(given) in normalized(place.quote)
+    return said or stands_on_page(value, place.quote)
 
 
 def _touches(place: Grounding, drawn: list[float]) -> bool:
-    """A merged box of a whole line does not count: the middle of what was drawn lies in it, and it is not far wider."""
     page, x0, y0, x1, y1 = drawn
     return place.page == page and any(
         min(box[2], x1) > max(box[0], x0) and min(box[3], y1) > max(box[1], y0) for box in place.boxes
@@ -101,9 +106,21 @@ def _known(case: Case, value: Any) -> bool:
 
 def _says(quote: str, value: Any) -> bool:
     """Whether a quote really says an invented value: a digit changed may give what stands somewhere else."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, str) and _ISO.fullmatch(value):
+        return f"{date.fromisoformat(value):%d.%m.%Y}" in quote
+    number = _number(value)
+    if number is not None:
         digits = re.sub(r"\D", "", quote).strip("0")
-        scaled = (abs(value), abs(value) * 100) if "%" in quote else (abs(value),)
-        return any(re.sub(r"\D", "", f"{number:.10f}").strip("0") == digits for number in scaled) and bool(digits)
+        scaled = (number, number * 100) if "%" in quote else (number,)
+        return any(re.sub(r"\D", "", f"{one:.8f}").strip("0") == digits for one in scaled) and bool(digits)
     wanted = _SPARE.sub(" ", str(value).casefold()).strip()
     return bool(wanted) and wanted in _SPARE.sub(" ", quote.casefold())
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return abs(float(str(value).replace(",", "")))
+    except ValueError:
+        return None

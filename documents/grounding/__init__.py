@@ -1,4 +1,4 @@
-"""Where on the page does a value stand? Deterministic: words and boxes in, page, boxes, quote and state out. No model."""
+"""Where on the page does a value stand? Deterministic: words and boxes in, page, boxes, quote and state out."""
 
 from documents.grounding.places import Grounding, State, ground, is_empty, leaves_of
 

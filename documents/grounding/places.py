@@ -7,10 +7,10 @@ empty value: the document does not have it).
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from documents.grounding.lookups import Lookup
 from documents.page_index import Hit, PageIndex, fold_text
 from llm.content import PageContent
 from llm.offline.matching.lexicon import Concept, concept_of, find_phrases
@@ -18,11 +18,9 @@ from llm.offline.matching.words import words_of, words_of_name
 
 State = Literal["found", "ambiguous", "not_found", "absent"]
 
-_ISO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ].*)?")
 _CURRENCY_SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "Fr."}
 _NAMED = 2.0
 """What a printed label that names the property counts beside words that are merely like its name."""
-_ZERO = re.compile(r"0[.,]0")
 _SHORT = 3
 """A text this short may mean two things in two places; a longer one is one thing said twice."""
 
@@ -44,7 +42,8 @@ class Grounding:
 class _Leaf:
     path: str
     value: Any
-    hits: list[Hit]
+    hits: list[Hit] = field(default_factory=list)
+    doubtful: bool = False
     settled: Hit | None = None
 
     @property
@@ -60,17 +59,20 @@ def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
 
     Empty arrays and objects are leaves too (state `absent`).
     """
-    index = PageIndex(pages)
-    leaves = [
-        _Leaf(path, value, [] if is_empty(value) else _hits(index, path, value)) for path, value in leaves_of(data)
-    ]
+    lookup = Lookup(pages)
+    leaves = [_Leaf(path, value) for path, value in leaves_of(data)]
+    beside = _texts_of_rows(leaves)
+    for leaf in leaves:
+        if leaf.value is False or not is_empty(leaf.value):
+            places = lookup.places(leaf.path, leaf.value, beside.get(leaf.row, ()))
+            leaf.hits, leaf.doubtful = list(places.hits), places.doubtful
     for leaf in leaves:
         if len(leaf.hits) == 1:
             leaf.settled = leaf.hits[0]
     _settle_rows(leaves)
     _settle_objects(leaves)
     _settle_families(leaves)
-    return {leaf.path: _grounding(index, leaf) for leaf in leaves}
+    return {leaf.path: _grounding(lookup.index, leaf) for leaf in leaves}
 
 
 def leaves_of(data: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -90,38 +92,13 @@ def is_empty(value: Any) -> bool:
     return value is None or value is False or value in ("", [], {}) or (isinstance(value, str) and not value.strip())
 
 
-def _hits(index: PageIndex, path: str, value: Any) -> list[Hit]:
-    if value is True:
-        return _checked_boxes(index, path)
-    if isinstance(value, int | float | Decimal):
-        number = Decimal(str(value))
-        # A credit note prints -20.00 where a schema wants 20: the same amount, and the quote shows the sign.
-        hits = index.numbers(number) or index.numbers(-number)
-        return [hit for hit in hits if number or _ZERO.search(hit.quote)]
-    text = str(value)
-    iso = _ISO_DATE.fullmatch(text)
-    return (
-        index.text(text)
-        or (index.dates(iso[1]) if iso else [])
-        or _as_number(index, text)
-        or index.text(_CURRENCY_SIGNS.get(text, ""))
-        or index.scattered(text)
-    )
-
-
-def _as_number(index: PageIndex, text: str) -> list[Hit]:
-    try:
-        return index.numbers(Decimal(text.rstrip("%").strip().replace(",", "")))
-    except InvalidOperation:
-        return []
-
-
-def _checked_boxes(index: PageIndex, path: str) -> list[Hit]:
-    """`true` stands where a box is checked; several checked boxes are told apart by the property's name."""
-    boxes = index.text("☒") + index.text("☑")
-    scored = [(index.label_score(hit, _label_tokens(path), both_sides=True), hit) for hit in boxes]
-    best = max((score for score, _ in scored), default=0.0)
-    return [hit for score, hit in scored if score == best] if best > 0 else []
+def _texts_of_rows(leaves: list[_Leaf]) -> dict[str, list[str]]:
+    """The texts of each array element, by its path."""
+    texts: dict[str, list[str]] = {}
+    for leaf in leaves:
+        if leaf.row and isinstance(leaf.value, str) and leaf.value.strip():
+            texts.setdefault(leaf.row, []).append(leaf.value)
+    return texts
 
 
 def _settle_rows(leaves: list[_Leaf]) -> None:
@@ -186,7 +163,7 @@ def _nearest_in_row(hits: list[Hit], anchors: list[Hit], taken: set[tuple[int, t
 
 def _grounding(index: PageIndex, leaf: _Leaf) -> Grounding:
     if leaf.settled is not None:
-        return _as_grounding("found", leaf.settled)
+        return _as_grounding("ambiguous" if leaf.doubtful else "found", leaf.settled)
     if leaf.hits:
         return _choose(index, leaf)
     if is_empty(leaf.value) or (leaf.value == 0 and not isinstance(leaf.value, str)):
@@ -205,7 +182,7 @@ def _choose(index: PageIndex, leaf: _Leaf) -> Grounding:
     best, second = scored[-1], scored[-2]
     said_twice = isinstance(leaf.value, str) and len(fold_text(leaf.value)) > _SHORT and not leaf.value[:1].isdigit()
     clear = best[0] > second[0] or said_twice or _is_currency(leaf.value)
-    return _as_grounding("found" if clear else "ambiguous", best[2])
+    return _as_grounding("found" if clear and not leaf.doubtful else "ambiguous", best[2])
 
 
 def _names(concept: Concept | None, label: str) -> bool:

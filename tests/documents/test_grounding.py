@@ -119,7 +119,7 @@ def test_a_checked_box_is_found_by_the_words_beside_it() -> None:
     places = ground(data={"video_delivery": True, "online_delivery": True, "live_delivery": False}, pages=[form])
     assert places["video_delivery"].boxes[0][1] == 0
     assert places["online_delivery"].boxes[0][1] == pytest.approx(2 / 50)
-    assert places["live_delivery"].state == "absent"
+    assert (places["live_delivery"].state, places["live_delivery"].quote) == ("found", "☐")
 
 
 def test_an_address_whose_lines_are_apart_is_found_piece_by_piece() -> None:

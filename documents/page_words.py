@@ -1,0 +1,230 @@
+"""The words of one page as text and lines: what is looked through, and the places that come out of it."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from documents.spellings import same_numbers
+from llm.content import Word
+
+Box = tuple[float, float, float, float]
+_WIDE_GAP = 0.9
+"""In heights of the word after it; a blank is a quarter, and thousands are set apart by less."""
+_SEPARATORS = re.compile(
+    r"[^\w\s\-/.,'’–]+"
+    r"|(?<=\d{3})(?=[^\W\d_]{3})"  # "88802Northtown" is two words set close
+    r"|(?<=[^\W\d_]\.)(?=\d{3})"  # "No.2468" too
+)
+_STROKES = str.maketrans(
+    {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "œ": "oe", "Œ": "oe", "æ": "ae", "Æ": "ae"}
+)
+_OPENED_OUT = str.maketrans(
+    {"ä": "ae", "Ä": "ae", "ö": "oe", "Ö": "oe", "ü": "ue", "Ü": "ue", "ø": "oe", "Ø": "oe", "å": "aa", "Å": "aa"}
+)
+_SHORT_CODE = 6
+"""Fewer letters and digits without a blank stand close together: "1" and "5" of two cells are not 15."""
+_FARTHER = 1.5
+"""How much wider than inside a code the gap after it must be for the next digits not to belong to it."""
+
+
+def fold_text(text: str) -> str:
+    """Letters and digits only, without case or accents: how two spellings are compared."""
+    decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
+    return "".join(char for char in decomposed.casefold() if char.isalnum())
+
+
+def fold_opened_out(text: str) -> str:
+    """The same with ä as ae: how a name is spelled where there are no dots."""
+    return fold_text(unicodedata.normalize("NFC", text).translate(_OPENED_OUT))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A run of words that says a value. Units: boxes are fractions of the page, one box for each line it runs over."""
+
+    page: int
+    words: tuple[int, ...]
+    boxes: tuple[Box, ...]
+    quote: str
+
+    def overlaps_rows(self, other: "Hit") -> bool:
+        """Whether both stand on one row: their vertical extents overlap by half of the smaller one."""
+        top, bottom = max(self.boxes[0][1], other.boxes[0][1]), min(self.boxes[-1][3], other.boxes[-1][3])
+        height = min(self.boxes[-1][3] - self.boxes[0][1], other.boxes[-1][3] - other.boxes[0][1])
+        return bottom - top >= height / 2
+
+    def continues(self, other: "Hit") -> bool:
+        """Whether this can be the next line of that: a little below it in its column, or beside it."""
+        mine, theirs = self.boxes[0], other.boxes[-1]
+        below, height = mine[1] - theirs[1], max(theirs[3] - theirs[1], 0.005)
+        in_column = mine[0] < theirs[2] + height and mine[2] > theirs[0] - height
+        return (in_column and 0 < below < 4 * height) or (abs(below) < height / 2 and mine[0] >= theirs[2] - height)
+
+    def adjoins(self, other: "Hit") -> bool:
+        """Whether both may be parts of one block, whichever comes first."""
+        return self.page == other.page and (self.continues(other) or other.continues(self))
+
+    def distance(self, other: "Hit") -> float:
+        """Vertical distance of the middles first, horizontal as the tie-break."""
+        mine, theirs = self.boxes[0], other.boxes[0]
+        return abs(mine[1] + mine[3] - theirs[1] - theirs[3]) * 10 + abs(mine[0] - theirs[0])
+
+
+@dataclass(frozen=True)
+class Line:
+    """A run of words without a wide gap. `starts`: where each word begins in `text`."""
+
+    page: int
+    words: tuple[int, ...]
+    starts: tuple[int, ...]
+    text: str
+
+    def words_at(self, start: int, end: int) -> tuple[int, ...]:
+        """Word indexes that characters start..end of the line's text touch."""
+        ends = (*self.starts[1:], len(self.text) + 1)
+        return tuple(
+            word
+            for word, first, after in zip(self.words, self.starts, ends, strict=True)
+            if first < end and after - 1 > start
+        )
+
+    @classmethod
+    def of(cls, number: int, words: Sequence[Word], positions: Sequence[int]) -> "Line":
+        starts, text = [], ""
+        for position in positions:
+            starts.append(len(text))
+            text += words[position].text + " "
+        return cls(number, tuple(positions), tuple(starts), text.rstrip())
+
+
+class RunningText:
+    """One string of folded characters, so that blanks, hyphens and line breaks do not matter.
+
+    A match must start where a word does, or after a sign such as the colon of "No.:2468", and end likewise; a part of
+    a longer code ("2017" in "FA-2017-0008") is no match.
+    """
+
+    def __init__(self, words: Sequence[Word], fold: Callable[[str], str]) -> None:
+        self._owner: list[int] = []
+        self._starts: set[int] = set()
+        self._ends: set[int] = set()
+        parts: list[str] = []
+        for position, word in enumerate(words):
+            for piece in _SEPARATORS.split(word.text):
+                if folded := fold(piece):
+                    self._starts.add(len(self._owner))
+                    parts.append(folded)
+                    self._owner.extend([position] * len(folded))
+                    self._ends.add(len(self._owner))
+        self._text = "".join(parts)
+
+    def find(self, wanted: str) -> Iterator[tuple[int, ...]]:
+        """The positions of the words of every match."""
+        start = self._text.find(wanted)
+        while start >= 0:
+            end = start + len(wanted)
+            if start in self._starts and end in self._ends:
+                yield tuple(range(self._owner[start], self._owner[end - 1] + 1))
+            start = self._text.find(wanted, start + 1)
+
+
+@dataclass
+class IndexedPage:
+    """`shape` is width by height of the page."""
+
+    number: int
+    words: Sequence[Word]
+    shape: float = 1.0
+    lines: list[Line] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        by_line: dict[int, list[int]] = {}
+        for position, word in enumerate(self.words):
+            by_line.setdefault(word.line, []).append(position)
+        for members in by_line.values():
+            self.lines += [Line.of(self.number, self.words, cell) for cell in self._cells(members)]
+
+    def _cells(self, members: Sequence[int]) -> list[list[int]]:
+        """Words of a line, apart where the gap is wide: "5" and "212.20" of two columns are not one number."""
+        cells: list[list[int]] = []
+        for position in members:
+            if not cells or self._gap(cells[-1][-1], position) > _WIDE_GAP:
+                cells.append([])
+            cells[-1].append(position)
+        return cells
+
+    def _gap(self, left: int, right: int) -> float:
+        """Units: heights of the word on the right."""
+        word = self.words[right]
+        return (word.x0 - self.words[left].x1) * self.shape / max(word.y1 - word.y0, 1e-6)
+
+    @cached_property
+    def text(self) -> RunningText:
+        return RunningText(self.words, fold_text)
+
+    @cached_property
+    def opened_out(self) -> RunningText:
+        return RunningText(self.words, fold_opened_out)
+
+    @cached_property
+    def by_folded(self) -> dict[str, list[int]]:
+        """Where each word stands, by its folded text."""
+        found: dict[str, list[int]] = {}
+        for position, word in enumerate(self.words):
+            found.setdefault(fold_text(word.text), []).append(position)
+        return found
+
+    def hit(self, positions: Sequence[int]) -> Hit:
+        """Boxes of the words, merged for each line."""
+        boxes: dict[int, Box] = {}
+        for position in positions:
+            word = self.words[position]
+            x0, y0, x1, y1 = boxes.get(word.line, (word.x0, word.y0, word.x1, word.y1))
+            boxes[word.line] = (min(x0, word.x0), min(y0, word.y0), max(x1, word.x1), max(y1, word.y1))
+        quote = " ".join(self.words[position].text for position in positions)
+        return Hit(self.number, tuple(positions), tuple(boxes.values()), quote)
+
+    def says(self, value: str, positions: Sequence[int]) -> bool:
+        """Whether words that are equal to a value without signs really say it."""
+        words = [self.words[position] for position in positions]
+        if not same_numbers(value, " ".join(word.text for word in words)):
+            return False
+        if len(words) == 1:
+            return True
+        if len(value.split()) == 1 and len(fold_text(value)) < _SHORT_CODE and not self._is_close(positions):
+            return False
+        return not self._is_cut(positions)
+
+    def _is_close(self, positions: Sequence[int]) -> bool:
+        """Words of one cell; digits only when they are a comb of single ones, or groups of thousands."""
+        words = [self.words[position] for position in positions]
+        gaps = [self._gap(a, b) for a, b in pairwise(positions)]
+        if len({word.line for word in words}) > 1 or max(gaps) > _WIDE_GAP:
+            return len({word.line for word in words}) == 1 and all(len(word.text) == 1 for word in words)
+        if not all(fold_text(word.text).isdigit() for word in words):
+            return True
+        return all(len(word.text) == 1 for word in words) or all(len(fold_text(word.text)) == 3 for word in words[1:])
+
+    def _is_cut(self, positions: Sequence[int]) -> bool:
+        """Whether groups of digits go on before or after: a part of an account number is not the number."""
+        groups = [fold_text(self.words[position].text) for position in positions]
+        in_comb = all(len(group) == 1 for group in groups)
+        if not in_comb and not (all(map(str.isdigit, groups[1:])) and any(map(str.isdigit, groups[0]))):
+            return False
+        reach = _FARTHER * max(self._gap(a, b) for a, b in pairwise(positions))
+        first, last = positions[0], positions[-1]
+        before = groups[0].isdigit() or in_comb
+        return self._belongs(last, last + 1, reach, in_comb) or (
+            before and self._belongs(first, first - 1, reach, in_comb)
+        )
+
+    def _belongs(self, end: int, other: int, reach: float, in_comb: bool) -> bool:
+        """Whether the word beside the end of a code is more of it."""
+        if not 0 <= other < len(self.words) or self.words[end].line != self.words[other].line:
+            return False
+        folded = fold_text(self.words[other].text)
+        is_more = len(folded) == 1 if in_comb else folded.isdigit()
+        return is_more and self._gap(min(end, other), max(end, other)) <= reach

@@ -15,6 +15,7 @@ from llm.offline.matching.lexicon import concepts, find_phrases
 from llm.offline.matching.words import likeness, words_of, words_of_name
 from llm.offline.tables.details import edge_of, parted
 from llm.offline.tables.figures import is_numeric
+from llm.offline.tables.finding import same_head
 from llm.offline.tables.meaning import meanings
 
 MAX_ROWS = 1000
@@ -48,20 +49,19 @@ def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Readin
     pairs = []
     for number, array in enumerate(wanted):
         for place, table in enumerate(reading.tables):
-            columns = columns_for(table, array.targets, proven[place])
-            fit = _fit(columns, table)
+            fit = _fit(columns_for(table, array.targets, proven[place]), table)
             if fit >= _ENOUGH:
-                pairs.append((fit, -place, number, columns))
+                pairs.append((fit, -place, number))
     filled: dict[Path, list[Any]] = {path: [] for path, _ in arrays if path}
-    used: set[tuple[str, ...]] = set()
+    used: list[Table] = []
     done: set[int] = set()
-    for _, place, number, columns in sorted(pairs, key=lambda pair: pair[:3], reverse=True):
+    for _, place, number in sorted(pairs, reverse=True):
         table, array = reading.tables[-place], wanted[number]
-        if number in done or table.headers in used:
+        if number in done or any(same_head(table, other) for other in used):
             continue
         done.add(number)
-        used.add(table.headers)
-        filled[array.path] = _rows(table, columns, array, root, reading)
+        used.append(table)
+        filled[array.path] = _rows(table, array, root, reading)
     return filled
 
 
@@ -89,10 +89,14 @@ def _in_context(target: Target) -> Target:
     return replace(target, concept=concept, kind=kind)
 
 
-def _rows(table: Table, columns: Columns, array: _Wanted, root: Node, reading: Reading) -> list[Any]:
-    same = [other for other in reading.tables if other is table or other.headers == table.headers]
-    filled = [_row(row, other, columns, array, root, reading) for other in same for row in other.rows[: MAX_ROWS + 1]]
-    return [row for row, count in filled[:MAX_ROWS] if count]
+def _rows(table: Table, array: _Wanted, root: Node, reading: Reading) -> list[Any]:
+    """The rows of a table and of those that go on with it, each with its own columns."""
+    filled: list[tuple[dict[str, Any], int]] = []
+    for other in reading.tables:
+        if other is table or same_head(other, table):
+            columns = columns_for(other, array.targets, meanings(other, reading.point))
+            filled += [_row(row, other, columns, array, root, reading) for row in other.rows[:MAX_ROWS]]
+    return [row for row, count in filled if count][:MAX_ROWS]
 
 
 def _fit(columns: Columns, table: Table) -> float:

@@ -33,7 +33,7 @@ class Columns:
     def _limit(self, number: int, cells: Sequence[Cell]) -> float:
         """Where the fewest words are cut between two names; of several such places the widest, nearest the names."""
         (a0, a1), (b0, b1) = self.spans[number], self.spans[number + 1]
-        low, high = a0 + 0.15 * (a1 - a0), b1 - 0.15 * (b1 - b0)
+        low, high = (a0 + a1) / 2, (b0 + b1) / 2
         near = [cell for cell in cells if cell.x1 > low and cell.x0 < high]
         edges = sorted(
             {low, high, a1, b0, *(x for cell in near for t in cell.tokens for x in (t.x0, t.x1) if low < x < high)}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from llm.offline.layout.model import Line, Table
 from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.words import words_of
-from llm.offline.tables.bodies import body_lines, find_rows
+from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure, is_money
 from llm.offline.tables.heads import Head, head_at
@@ -18,28 +18,55 @@ _ITEMS = frozenset({"description", "quantity", "item_number", "unit_price", "tes
 def find_tables(lines: Sequence[Line]) -> list[Table]:
     """The tables with a head, in reading order; where a page has none, its list of items."""
     tables: list[Table] = []
-    taken: set[int] = set()
     last: tuple[Head, Table] | None = None
     for page in sorted({line.page for line in lines}):
         on_page = [line for line in lines if line.page == page]
-        found: list[tuple[Head, Table]] = []
-        for place, line in enumerate(on_page):
-            if line.index in taken or (head := head_at(on_page, place)) is None:
-                continue
-            table = _table(on_page, place, head)
-            if table is not None and _is_one(table, head):
-                found.append((head, table))
-                taken |= table.lines
-        if last is not None and not any(head.texts == last[0].texts for head, _ in found):
-            going_on = _continued(on_page, *last, until=min((min(t.lines) for _, t in found), default=None))
-            if going_on is not None:
-                found.insert(0, (last[0], going_on))
-                taken |= going_on.lines
+        found = _on_page(on_page)
+        first = min((min(table.lines) for _, table in found), default=None)
+        if last is not None and not any(same_head(table, last[1]) for _, table in found):
+            going_on = _continued(on_page, *last, until=first)
+            found = [(last[0], going_on), *found] if going_on is not None else found
         tables += [table for _, table in found]
-        last = found[-1] if found else None
+        last = found[-1] if found and not _is_summed_up(on_page, found[-1][1]) else None
+    taken = {index for table in tables for index in table.lines}
     if not any(_has_items(table) for table in tables):
         tables += find_lists(lines, taken)
     return tables
+
+
+def same_head(one: Table, other: Table) -> bool:
+    """Whether two tables have the same names over them, however they fell into columns."""
+    return words_of(" ".join(one.headers)) == words_of(" ".join(other.headers))
+
+
+def _on_page(lines: Sequence[Line]) -> list[tuple[Head, Table]]:
+    found: list[tuple[Head, Table]] = []
+    taken: set[int] = set()
+    for place, line in enumerate(lines):
+        if line.index in taken or (head := head_at(lines, place)) is None:
+            continue
+        table = _table(lines, place, head)
+        if table is not None and _has_empty(table) and (whole := head_at(lines, place, whole=True)) is not None:
+            head, table = whole, _table(lines, place, whole)
+        if table is not None and _is_one(table, head):
+            found.append((head, table))
+            taken |= table.lines
+    return found
+
+
+def _has_empty(table: Table) -> bool:
+    """Whether a column has nothing in it: perhaps two words of one name were taken for two names."""
+    return any(not any(row.cells[column] for row in table.rows) for column in range(len(table.headers)))
+
+
+def _is_summed_up(lines: Sequence[Line], table: Table) -> bool:
+    """Whether a total stands under a table: it does not go on on the next page."""
+    below = [line for line in lines if line.index > max(table.lines)][:3]
+    return any(is_sum(_words(line)) and not is_carried(_words(line)) for line in below)
+
+
+def _words(line: Line) -> str:
+    return " ".join(cell.text for cell in line.cells if not is_figure(cell.text))
 
 
 def _table(lines: Sequence[Line], place: int, head: Head) -> Table | None:

@@ -39,13 +39,16 @@ class Head:
         return max(cell.height for column in self.columns for cell in column)
 
 
-def head_at(lines: Sequence[Line], place: int) -> Head | None:
-    """The head of which line `place` is the fullest line; None when it is no head."""
+def head_at(lines: Sequence[Line], place: int, *, whole: bool = False) -> Head | None:
+    """The head of which line `place` is the fullest line; None when it is no head.
+
+    `whole`: each cell is one name, even if it looks like several.
+    """
     line = lines[place]
     run = _run(line)
     if run is None or _fuller_below(lines, place, run):
         return None
-    columns = [[part] for cell in run for part in parts_of(cell)]
+    columns = [[part] for cell in run for part in ([cell] if whole else parts_of(cell))]
     used = {line.index}
     for offset in (-1, 1, -2, 2):
         if not 0 <= place + offset < len(lines):

@@ -8,12 +8,16 @@ from decimal import Decimal
 from itertools import permutations
 
 from llm.offline.layout.model import Table
+from llm.offline.matching.lexicon import find_phrases
+from llm.offline.matching.words import words_of
 from llm.offline.typing.amounts import find_amounts
 
 _CENTS = Decimal("0.02")
 _MOST = 0.7
 """Of all rows with the numbers of a rule, so many must obey it."""
 _COLUMNS = 9
+_WORDS = 6
+"""Units: letters. A column with as many in a row is one of words."""
 Numbers = list[Decimal | None]
 
 
@@ -21,7 +25,27 @@ def meanings(table: Table, point: str) -> dict[int, str]:
     """Column → the concept that its numbers prove it to be. Empty when nothing adds up."""
     numbers = {column: _numbers(table, column, point) for column in range(len(table.headers))}
     filled = [column for column, found in numbers.items() if sum(value is not None for value in found)][:_COLUMNS]
-    return _products(filled, numbers) or _taxes(filled, numbers)
+    said = [named(header) for header in table.headers]
+    proven = _products(filled, numbers, said) or _taxes(filled, numbers)
+    if not any("description" in names for names in said) and (column := _wordy(table, said)) is not None:
+        proven.setdefault(column, "description")
+    return proven
+
+
+def named(header: str) -> frozenset[str]:
+    """The concepts that a column's name may mean."""
+    return frozenset(name for hit in find_phrases(words_of(header), columns=True) for name in hit.concepts)
+
+
+def _wordy(table: Table, said: Sequence[frozenset[str]]) -> int | None:
+    """The column of words under a name that says nothing to us: what the rows are about."""
+    letters = {
+        column: sum(sum(map(str.isalpha, row.text(column))) for row in table.rows) / max(1, len(table.rows))
+        for column in range(len(table.headers))
+        if not said[column]
+    }
+    best = max(letters, key=lambda column: letters[column], default=None)
+    return best if best is not None and letters[best] >= _WORDS else None
 
 
 def _numbers(table: Table, column: int, point: str) -> Numbers:
@@ -32,7 +56,7 @@ def _numbers(table: Table, column: int, point: str) -> Numbers:
     return found
 
 
-def _products(columns: Sequence[int], numbers: dict[int, Numbers]) -> dict[int, str]:
+def _products(columns: Sequence[int], numbers: dict[int, Numbers], said: Sequence[frozenset[str]]) -> dict[int, str]:
     """Quantity, price and amount, of which the amount stands rightmost and the quantity is the rounder number."""
     best: tuple[float, dict[int, str]] = (0.0, {})
     for quantity, price, amount in permutations(columns, 3):
@@ -50,9 +74,11 @@ def _products(columns: Sequence[int], numbers: dict[int, Numbers]) -> dict[int, 
             continue
         rounder = sum(q == q.to_integral_value() for q, _, _ in full) / len(full)
         order = 0.1 if quantity < price else 0.0
-        score = sum(holds) / len(rows) + 0.3 * rounder + order
+        meant = {quantity: "quantity", price: "unit_price", amount: "line_amount"}
+        told = sum((name in said[column]) - 0.5 * bool(said[column]) for column, name in meant.items())
+        score = sum(holds) / len(rows) + 0.3 * rounder + order + told
         if score > best[0]:
-            best = (score, {quantity: "quantity", price: "unit_price", amount: "line_amount"})
+            best = (score, meant)
     return best[1]
 
 

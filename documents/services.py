@@ -18,6 +18,7 @@ from core.ids import new_id, show_id
 from documents import admission, auto_create, files, tasks
 from documents.announcing import announce_uploaded
 from documents.auto_create import is_wanted, request, stop_proposal
+from documents.clearing import restore_proposed, trash_proposed
 from documents.errors import (
     DocumentChanged,
     DocumentNotFound,
@@ -207,7 +208,7 @@ def update_document(
 
 @transaction.atomic
 def delete_document(*, actor: Actor, document_id: object) -> Document:
-    """Move a document to the trash and stop what runs on it. Raises: DocumentNotFound."""
+    """Move a document to the trash with what is proposed for it, and stop what runs on it. Raises: DocumentNotFound."""
     document = lock_document(actor=actor, document_id=document_id)
     Run.objects.filter(document=document).exclude(phase__in=Run.ENDED).update(cancel_requested=True)
     document.deleted_at = timezone.now()
@@ -226,6 +227,7 @@ def restore_document(*, actor: Actor, document_id: uuid.UUID) -> Document:
         raise DocumentNotFound
     Run.objects.filter(document=document).exclude(phase__in=Run.ENDED).update(cancel_requested=False)
     document.deleted_at = None
+    trash_proposed(actor=actor, document=document)
     document.save(update_fields=["deleted_at", "updated_at"])
     record(actor=actor, action="document.restored", target=("document", document.pk))
     append_event(document_id=document.pk, type="document.restored", actor=actor)
@@ -239,6 +241,7 @@ def reparse(*, actor: Actor, document_id: object, ocr_only: bool = False) -> Run
     Raises: DocumentNotFound, RunActive.
     """
     document = lock_document(actor=actor, document_id=document_id)
+    restore_proposed(actor=actor, document=document)
     run = _start_parse(actor, document, ocr_only=ocr_only)
     record(actor=actor, action="document.reparsed", target=("document", document.pk), data={"run_id": show_id(run.pk)})
     return run

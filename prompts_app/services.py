@@ -163,13 +163,16 @@ def delete_prompt(*, actor: Actor, prompt_id: object, expected_version: int | No
 
 
 @transaction.atomic
-def restore_prompt(*, actor: Actor, prompt_id: object) -> Prompt:
-    """Take a prompt out of the trash.
+def restore_prompt(*, actor: Actor, prompt_id: object, renamed: bool = False) -> Prompt:
+    """Take a prompt out of the trash; `renamed`, under a name like its own where that was taken since.
 
-    Raises: PromptNotFound when it is not there, PromptNameTaken when its name was taken since.
+    Raises: PromptNotFound when it is not there, PromptNameTaken.
     """
     prompt = lock_trashed_prompt(actor=actor, prompt_id=prompt_id)
     prompt.deleted_at = None
+    if renamed:
+        likely, taken = names_like(prompt.name), owned(Prompt, actor)
+        prompt.name = next(name for name in likely if not taken.filter(name=name).exists())
     _save(prompt)
     record(actor=actor, action="prompt.restored", target=("prompt", prompt.pk))
     return prompt

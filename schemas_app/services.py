@@ -127,13 +127,16 @@ def trash_schema(*, actor: Actor, schema_id: object) -> Schema:
 
 
 @transaction.atomic
-def restore_schema(*, actor: Actor, schema_id: object) -> Schema:
-    """Take a schema out of the trash.
+def restore_schema(*, actor: Actor, schema_id: object, renamed: bool = False) -> Schema:
+    """Take a schema out of the trash; `renamed`, under a name like its own where that was taken since.
 
-    Raises: SchemaNotFound when it is not there, SchemaNameTaken when its name was taken since.
+    Raises: SchemaNotFound when it is not there, SchemaNameTaken.
     """
     schema = lock_trashed_schema(actor=actor, schema_id=schema_id)
     schema.deleted_at = None
+    if renamed:
+        likely = names_like(schema.name)
+        schema.name = next(name for name in likely if not schemas_named(actor=actor, name=name).exists())
     _save(schema)
     record(actor=actor, action="schema.restored", target=("schema", schema.pk))
     return schema

@@ -18,8 +18,9 @@ from agent.render import status_context
 from agent.selectors import branches, get_turn, list_standing_rules, list_threads, live_text, thread_turns
 from agent.turn_view import LiveRound, TurnView, turn_view
 from core.ids import show_id
+from documents.leaving import sources_of
 from documents.models import Document
-from llm.catalog import chat_models, default_chat_model
+from llm.catalog import chat_models, require_chat_model
 from organizations.actor import Actor
 
 UNREADABLE = ("uploaded", "ocr_processing", "ocr_failed")
@@ -44,7 +45,8 @@ class ThreadGroup:
 
 def panel_context(*, actor: Actor, document: Document, thread: Thread | None, head: str = "") -> dict[str, Any]:
     """Everything of the tab."""
-    model = thread.model if thread and thread.model else default_chat_model()
+    about = sources_of(document.pk)
+    model = require_chat_model(None, about=about) if about.local_only or not (thread and thread.model) else thread.model
     hex_id = show_id(thread.pk) if thread else ""
     document_hex = show_id(document.pk)
     models = chat_models()
@@ -56,6 +58,7 @@ def panel_context(*, actor: Actor, document: Document, thread: Thread | None, he
         "socket_url": f"/ws/documents/{document_hex}/threads/{hex_id}" if thread else "",
         "models": models,
         "chosen_model": model,
+        "kept_here": about.local_only,
         "offline_model": next((item.is_offline for item in models if item.name == model), False),
         "ceiling": ", ".join(sorted(plain_name(name).lower() for name in never_auto_approved())),
         "rules": [_rule(rule) for rule in list_standing_rules(actor=actor)[:20]],

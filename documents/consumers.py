@@ -10,7 +10,7 @@ from documents.events import document_group, documents_group
 from documents.models import Run
 from documents.selectors import get_document, latest_parse
 from documents.sockets import MemberConsumer
-from documents.status import shown_tags, status_of
+from documents.status import kept_here, shown_tags, status_of
 
 _LIST_CHANGES = {"document.uploaded", "document.updated", "document.deleted", "document.restored"}
 _AUTO_CREATE = "document.auto_create."
@@ -78,8 +78,8 @@ def _title(consumer: MemberConsumer, document_id: str) -> str:
         document = get_document(actor=consumer.actor, document_id=document_id)
     except DocumentNotFound:
         return ""
-    context = {"document": document, "shown_tags": shown_tags(document), "live": True}
-    parts = ("documents/_name.html", "documents/_title_tags.html")
+    context = {"document": document, "shown_tags": shown_tags(document), "kept_here": kept_here(document), "live": True}
+    parts = ("documents/_name.html", "documents/_kept_here.html", "documents/_title_tags.html")
     return "".join(render_to_string(part, context) for part in parts)
 
 

@@ -30,7 +30,7 @@ class Bytes(Facts):
 
 
 class Changed(Facts):
-    """What of a document was changed: name, metadata, tags."""
+    """What of a document was changed: name, metadata, tags, never_send."""
 
     changed: list[str]
 

@@ -34,6 +34,7 @@ class UploadedFile:
     write: Callable[[IO[bytes]], object] | None = None
     tag_ids: Sequence[object] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    never_send: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class CheckedFile:
     page_count: int | None
     tag_ids: Sequence[uuid.UUID]
     metadata: dict[str, str]
+    never_send: bool
 
 
 @contextlib.contextmanager
@@ -85,6 +87,7 @@ def check(*, actor: Actor, file: UploadedFile, path: Path) -> CheckedFile:
         page_count=_look_inside(path, kind),
         tag_ids=[tag.pk for tag in get_tags(actor=actor, tag_ids=file.tag_ids)],
         metadata=checked_metadata(file.metadata),
+        never_send=file.never_send,
     )
 
 

@@ -105,10 +105,12 @@ def _save(actor: Actor, one: CheckedFile, stored: list[str]) -> UploadResult:
         uploaded_by_id=actor.user_id,
         uploaded_by_name=actor.name,
         metadata=one.metadata,
+        never_send=one.never_send,
     )
     _keep_version(document, 1, one, stored)
     EventHead.objects.create(document=document)
     record(actor=actor, action="document.uploaded", target=("document", document.pk), data={"bytes": one.size})
+    _record_mark(actor, document, was=False)
     data = {"version": 1, "bytes": one.size, "duplicateOf": show_id(duplicate.pk) if duplicate else None}
     append_event(document_id=document.pk, type="document.uploaded", actor=actor, data=data)
     _start_parse(actor, document)
@@ -177,6 +179,7 @@ def update_document(
     name: str | None = None,
     tag_ids: Sequence[object] | None = None,
     metadata: Mapping[str, str] | None = None,
+    never_send: bool | None = None,
     unchanged_since: datetime | None = None,
 ) -> Document:
     """Change what is given; what is given replaces the whole value.
@@ -198,12 +201,23 @@ def update_document(
     if tag_ids is not None:
         document.tags.set(lock_tags(actor=actor, tag_ids=tag_ids))
         changed.append("tags")
+    if never_send not in (None, was := document.never_send):
+        document.never_send = bool(never_send)
+        changed.append("never_send")
     if not changed:
         return document
-    document.save(update_fields=["name", "metadata", "updated_at"])
+    document.save(update_fields=["name", "metadata", "never_send", "updated_at"])
     record(actor=actor, action="document.updated", target=("document", document.pk), data={"changed": changed})
+    _record_mark(actor, document, was=was)
     append_event(document_id=document.pk, type="document.updated", actor=actor, data={"changed": changed})
     return document
+
+
+def _record_mark(actor: Actor, document: Document, *, was: bool) -> None:
+    """Who decided that the document stays here, or may leave again."""
+    if document.never_send != was:
+        action = "document.never_send_set" if document.never_send else "document.never_send_lifted"
+        record(actor=actor, action=action, target=("document", document.pk))
 
 
 @transaction.atomic

@@ -46,6 +46,7 @@ class DocumentLine:
     document: Document
     status: Status
     shown_tags: tuple[Tag, ...]
+    kept_here: str
 
     @property
     def id(self) -> uuid.UUID:
@@ -56,7 +57,7 @@ def document_lines(*, actor: Actor, documents: Sequence[Document]) -> list[Docum
     """Documents with what a list shows of them: one query for all runs. Units: tags must be prefetched."""
     runs = _latest_parses(actor, [document.pk for document in documents])
     return [
-        DocumentLine(document, status_of(document, runs.get(document.pk)), shown_tags(document))
+        DocumentLine(document, status_of(document, runs.get(document.pk)), shown_tags(document), kept_here(document))
         for document in documents
     ]
 
@@ -64,6 +65,14 @@ def document_lines(*, actor: Actor, documents: Sequence[Document]) -> list[Docum
 def shown_tags(document: Document) -> tuple[Tag, ...]:
     """The tags that are not in the trash."""
     return tuple(tag for tag in document.tags.all() if tag.deleted_at is None)
+
+
+def kept_here(document: Document) -> str:
+    """Why no model outside this server is told of the document; "" when nothing forbids it. Units: tags prefetched."""
+    if document.never_send:
+        return "It is marked: never send to a model outside this server."
+    tag = next((tag for tag in shown_tags(document) if tag.never_send), None)
+    return f"Its tag “{tag.name}” is marked: never send to a model outside this server." if tag else ""
 
 
 def status_of(document: Document, parse: Run | None) -> Status:

@@ -13,6 +13,7 @@ urlpatterns = [
     path("documents/<str:document_id>/delete", listing.delete_page, name="delete"),
     path("documents/<str:document_id>/rename", workspace.rename, name="rename"),
     path("documents/<str:document_id>/tags", workspace.set_tags, name="tags"),
+    path("documents/<str:document_id>/never-send", workspace.never_send, name="never_send"),
     path("documents/<str:document_id>/read-again", workspace.read_again, name="read_again"),
     path("documents/<str:document_id>/share", giving.share, name="share"),
     path("documents/<str:document_id>/share/<str:share_id>/revoke", giving.revoke_share, name="revoke_share"),

@@ -12,7 +12,7 @@ _HEX = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class TagForm(forms.Form):
-    """Name, color, description. The services check what they mean."""
+    """Name, color, description, the mark. The services check what they mean."""
 
     name = forms.CharField(max_length=200)
     color = forms.CharField(max_length=32, required=False, initial=DEFAULT_COLOR)
@@ -21,6 +21,11 @@ class TagForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="What it is for.",
+    )
+    never_send = forms.BooleanField(
+        label="Never send to a model outside this server",
+        required=False,
+        help_text="Documents with this tag are read by the built-in model only.",
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -21,7 +21,14 @@ _COLOR = re.compile(r"[#A-Za-z0-9 ,.%()-]{1,32}")
 
 
 @transaction.atomic
-def create_tag(*, actor: Actor, name: str, color: str | None = None, description: str | None = None) -> Tag:
+def create_tag(
+    *,
+    actor: Actor,
+    name: str,
+    color: str | None = None,
+    description: str | None = None,
+    never_send: bool | None = None,
+) -> Tag:
     """Make a tag; its name is new in the organization.
 
     Raises: TagInvalid, TagNameTaken.
@@ -31,10 +38,12 @@ def create_tag(*, actor: Actor, name: str, color: str | None = None, description
         name=_name(name),
         color=_color(color) or DEFAULT_COLOR,
         description=_description(description),
+        never_send=bool(never_send),
         created_by_id=actor.user_id,
     )
     _save(tag)
     record(actor=actor, action="tag.created", target=("tag", tag.id))
+    _record_mark(actor, tag, was=False)
     return tag
 
 
@@ -46,18 +55,21 @@ def update_tag(
     name: str,
     color: str | None = None,
     description: str | None = None,
+    never_send: bool | None = None,
     unchanged_since: datetime | None = None,
 ) -> Tag:
-    """Set name and description; the color only when one is given.
+    """Set name and description; color and mark only when they are given.
 
     Raises: TagNotFound, TagInvalid, TagNameTaken, TagChanged.
     """
     tag = lock_tag(actor=actor, tag_id=tag_id)
     require_unchanged(tag=tag, updated_at=unchanged_since)
     tag.name, tag.description = _name(name), _description(description)
-    tag.color = _color(color) or tag.color
+    tag.color, was = _color(color) or tag.color, tag.never_send
+    tag.never_send = was if never_send is None else never_send
     _save(tag)
     record(actor=actor, action="tag.updated", target=("tag", tag.id))
+    _record_mark(actor, tag, was=was)
     return tag
 
 
@@ -122,6 +134,13 @@ def lock_tags(*, actor: Actor, tag_ids: Sequence[object]) -> list[Tag]:
     keys = [tag.pk for tag in found]
     held = list(owned(Tag, actor).filter(pk__in=keys).order_by("pk").select_for_update(no_key=True))
     return held if len(held) == len(found) else get_tags(actor=actor, tag_ids=tag_ids)
+
+
+def _record_mark(actor: Actor, tag: Tag, *, was: bool) -> None:
+    """Who decided that documents with the tag stay here, or may leave again."""
+    if tag.never_send != was:
+        action = "tag.never_send_set" if tag.never_send else "tag.never_send_lifted"
+        record(actor=actor, action=action, target=("tag", tag.id))
 
 
 def _save(tag: Tag) -> None:

@@ -58,7 +58,7 @@ def create_page(request: MemberRequest) -> HttpResponseBase:
 def edit_page(request: MemberRequest, tag_id: str) -> HttpResponseBase:
     """The form of a tag that exists."""
     tag = get_tag(actor=request.actor, tag_id=tag_id)
-    initial = {"name": tag.name, "color": tag.color, "description": tag.description or ""}
+    initial = {"name": tag.name, "color": tag.color, "description": tag.description or "", "never_send": tag.never_send}
     form = TagForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:

@@ -18,6 +18,9 @@ AutoCreateWish = Annotated[
     bool | None, Field(description="The agent sets it up by itself; as the organization's setting says without")
 ]
 
+NEVER_SEND = "No model outside this server is told of the document; a tag with the same mark does that, too"
+NeverSend = Annotated[bool, Field(description=NEVER_SEND)]
+
 # --- Requests -------------------------------------------------------------------------------------------------------
 
 
@@ -28,6 +31,7 @@ class DocumentUpload(Body):
     content: str
     tag_ids: list[str] = []
     metadata: dict[str, str] | None = None
+    never_send: NeverSend = False
 
 
 class DocumentsUpload(Body):
@@ -43,6 +47,7 @@ class DocumentForm(Body):
     name: str | None = None
     tag_ids: str | None = None
     metadata: str | None = None
+    never_send: NeverSend = False
     auto_create: AutoCreateWish = None
 
 
@@ -52,6 +57,7 @@ class DocumentUpdate(Body):
     document_name: str | None = None
     tag_ids: list[str] | None = None
     metadata: dict[str, str] | None = None
+    never_send: Annotated[bool | None, Field(description=NEVER_SEND)] = None
 
 
 class DocumentsQuery(Paging):
@@ -184,6 +190,7 @@ class DocumentMetadata(Answer):
     tag_ids: list[str]
     type: str | None
     metadata: dict[str, str]
+    never_send: NeverSend
     auto_create: AutoCreateState
 
     @classmethod
@@ -201,6 +208,7 @@ class DocumentMetadata(Answer):
             tag_ids=tag_ids_of_document(document=document),
             type=type,
             metadata=document.metadata,
+            never_send=document.never_send,
             auto_create=AutoCreateState.of(facts),
         )
 

@@ -54,6 +54,7 @@ def upload_of(document: DocumentUpload) -> UploadedFile:
         write=partial(write_base64, document.content, name=document.name),
         tag_ids=document.tag_ids,
         metadata=document.metadata or {},
+        never_send=document.never_send,
     )
 
 
@@ -120,9 +121,10 @@ def upload_of_form(form: DocumentForm, file: "PostedFile[Any]") -> UploadedFile:
     tag_ids = _from_json(form.tag_ids, _TAG_IDS, "Invalid tag_ids JSON: a list of ids is expected", [])
     metadata = _from_json(form.metadata, _METADATA, "Invalid metadata JSON: an object of texts is expected", {})
     name = form.name or file.name or "file"
+    about: dict[str, Any] = {"name": name, "tag_ids": tag_ids, "metadata": metadata, "never_send": form.never_send}
     if isinstance(file, TemporaryUploadedFile):
-        return UploadedFile(name=name, path=Path(file.temporary_file_path()), tag_ids=tag_ids, metadata=metadata)
-    return UploadedFile(name=name, data=file.read(), tag_ids=tag_ids, metadata=metadata)
+        return UploadedFile(path=Path(file.temporary_file_path()), **about)
+    return UploadedFile(data=file.read(), **about)
 
 
 def fingerprint_of_form(form: Body, file: "PostedFile[Any]") -> bytes:

@@ -13,6 +13,7 @@ from core.api.operations import operation
 from core.ids import parse_id, show_id
 from documents import files, selectors, services
 from documents.api.bodies import (
+    NEVER_SEND,
     DocumentForm,
     DocumentMetadata,
     DocumentQuery,
@@ -52,6 +53,7 @@ FORM = {
             "tag_ids": {"type": "string", "description": "A list of ids as JSON"},
             "metadata": {"type": "string", "description": "An object of texts as JSON"},
             "auto_create": {"type": "boolean"},
+            "never_send": {"type": "boolean", "description": NEVER_SEND},
         },
     }
 }
@@ -155,13 +157,14 @@ class DocumentView(OrganizationView):
         return pieces_answer(with_content(shown, key), content_type="application/json", small=small)
 
     @operation(
-        "update_document", "Change name, tags or metadata", tag="Documents", answer=Message, body=DocumentUpdate,
-        errors=(400, 404), example={"document_name": "June.pdf", "metadata": {"month": "2026-06"}},
+        "update_document", "Change name, tags, metadata or the mark", tag="Documents", answer=Message,
+        body=DocumentUpdate, errors=(400, 404), example={"document_name": "June.pdf", "metadata": {"month": "2026-06"}},
     )  # fmt: skip
     def put(self, request: Request, document_id: str) -> Message:
         body = self.body(DocumentUpdate)
-        given = {"name": body.document_name, "tag_ids": body.tag_ids, "metadata": body.metadata}
-        services.update_document(actor=self.actor, document_id=document_id, **given)  # type: ignore[arg-type]  # each has its own type
+        given: dict[str, Any] = body.model_dump()
+        given["name"] = given.pop("document_name")
+        services.update_document(actor=self.actor, document_id=document_id, **given)
         changed = any(value is not None for value in given.values())
         return Message(message="Document updated successfully" if changed else "No updates provided")
 

@@ -8,7 +8,7 @@ from documents.panel import extraction_panel, has_result
 from documents.review_card import review_card
 from documents.selectors import get_document, latest_parse, pages
 from documents.services import reparse, update_document
-from documents.status import shown_tags, status_of
+from documents.status import kept_here, shown_tags, status_of
 from organizations.actor import Actor
 from organizations.doors import MemberRequest, member_page
 from tags_app.selectors import list_tags
@@ -64,6 +64,7 @@ def viewer_context(*, actor: Actor, document_id: object) -> dict[str, object]:
         "document": document,
         "status": status_of(document, latest_parse(actor=actor, document_id=document_id)),
         "shown_tags": shown_tags(document),
+        "kept_here": kept_here(document),
         "sheets": sheets if document.state != "ocr_failed" else [],
         "stamp": version.sha256[:12] if version else "",
         "notes": version.notes if version else [],
@@ -93,6 +94,14 @@ def set_tags(request: MemberRequest, document_id: str) -> HttpResponseRedirect:
 def rename(request: MemberRequest, document_id: str) -> HttpResponseRedirect:
     """Give the document another name."""
     update_document(actor=request.actor, document_id=document_id, name=request.POST.get("name", ""))
+    return redirect("documents:detail", document_id)
+
+
+@require_POST
+@member_page
+def never_send(request: MemberRequest, document_id: str) -> HttpResponseRedirect:
+    """Keep the document from models outside this server, or no longer."""
+    update_document(actor=request.actor, document_id=document_id, never_send=request.POST.get("never_send") == "1")
     return redirect("documents:detail", document_id)
 
 

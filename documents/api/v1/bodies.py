@@ -6,7 +6,7 @@ from pydantic import Field
 
 from core.api.v1 import Millis, V1Answer, V1Body
 from core.ids import show_id
-from documents.api.bodies import DocumentForm, DocumentUpload
+from documents.api.bodies import DocumentForm, DocumentUpload, NeverSend
 from documents.browsing import BrowsedDocument
 from documents.models import Run
 from documents.tagging import tag_ids_of_document
@@ -86,6 +86,7 @@ class V1Document(V1Answer):
     sha256: str | None
     tag_ids: list[str]
     metadata: dict[str, str]
+    never_send: NeverSend
     phase: Phase
     active_run_id: str | None
     auto_create: V1AutoCreateState
@@ -106,6 +107,7 @@ class V1Document(V1Answer):
             sha256=version.sha256 if version else None,
             tag_ids=tag_ids_of_document(document=document),
             metadata=document.metadata,
+            never_send=document.never_send,
             phase=document.phase,
             active_run_id=show_id(found.active_run_id) if found.active_run_id else None,
             auto_create=V1AutoCreateState(status=document.auto_create_status),

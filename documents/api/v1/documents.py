@@ -38,6 +38,7 @@ FORM = {
             "tagIds": {"type": "string", "description": "A list of ids as JSON"},
             "metadata": {"type": "string", "description": "An object of texts as JSON"},
             "autoCreate": {"type": "boolean"},
+            "neverSend": {"type": "boolean"},
         },
     },
 }

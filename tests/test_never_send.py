@@ -1,0 +1,161 @@
+"""What is marked “never send to a model” stays: every way to a model, a remote one and the built-in one."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from agent import auto_create as worker
+from agent.answering import Answering
+from agent.answers.asked import Asked, Job
+from agent.answers.services import begin_response, begin_shared_response
+from agent.models import Turn
+from agent.services import start_turn
+from core.errors import DomainError
+from core.threads import in_thread
+from documents.auto_create import request
+from documents.extraction import run_extraction
+from documents.models import AutoCreate, Document, Run
+from documents.services import update_document
+from documents.sharing.services import create_share_link, open_for_asking
+from llm.catalog import OFFLINE_MODEL
+from tags_app.services import create_tag, update_tag
+from tests.agent.staging import waits_for
+from tests.api import api_of
+from tests.conftest import Person
+from tests.documents.making import RECEIPT, make_prompt
+from tests.documents.sharing import shared_document
+from tests.fakes.provider import FakeProvider
+from tests.fakes.steps import Step
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+REMOTE = "gpt-4o"
+CODE = "never_send_to_model"
+ENDED = ("waiting", "done", "failed", "cancelled", "interrupted", "expired")
+Path = Callable[[Person, Document, str], str]
+"""Ask a model by this way; "" for none in particular. Returns: the model that did it, or the code of the refusal."""
+
+
+@pytest.fixture
+def document(alice: Person) -> Document:
+    return shared_document(alice, RECEIPT)
+
+
+def mark(person: Person, document: Document, how: str) -> None:
+    if how == "document":
+        update_document(actor=person.actor, document_id=document.pk, never_send=True)
+        return
+    tag = create_tag(actor=person.actor, name="Personnel")
+    update_document(actor=person.actor, document_id=document.pk, tag_ids=[tag.pk])
+    update_tag(actor=person.actor, tag_id=tag.pk, name=tag.name, never_send=True)
+
+
+def chat(person: Person, document: Document, model: str) -> str:
+    turn = start_turn(actor=person.actor, document_id=document.pk, text="What is the total?", model=model or None)
+    turn = waits_for(turn.pk, *ENDED, seconds=20)
+    return turn.error_code or turn.model
+
+
+def extraction(person: Person, document: Document, model: str) -> str:
+    prompt = make_prompt(person, model=model).pk.hex if model else None
+    made = async_to_sync(run_extraction)(actor=person.actor, document_id=document.pk, prompt_revid=prompt)
+    return made.model_used
+
+
+def run_over_the_api(person: Person, document: Document, model: str) -> str:
+    revid = make_prompt(person, model=model).pk.hex if model else "default"
+    answer = api_of(person).raw("post", f"llm/run/{document.pk.hex}?prompt_revid={revid}")
+    run = Run.objects.filter(document=document, kind="extract").latest("created_at")
+    assert answer.status_code == (403 if run.error_code else 200), answer.content
+    return run.error_code or run.extractions.get().model_used
+
+
+def response(person: Person, document: Document, model: str) -> str:
+    asked = Asked(text="What is the total?", model=model)
+    return answered(partial(begin_response, actor=person.actor, document_id=document.pk, asked=asked))
+
+
+def structured_response(person: Person, document: Document, model: str) -> str:
+    schema = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}
+    wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    asked = Asked(text="What is the total?", model=model, response_format=wanted)
+    return answered(partial(begin_response, actor=person.actor, document_id=document.pk, asked=asked))
+
+
+def shared_answer(person: Person, document: Document, _model: str) -> str:
+    made = create_share_link(actor=person.actor, document_id=document.pk, role="ask")
+    view = open_for_asking(share_id=made.link.pk.hex, token=made.token)
+    return answered(partial(begin_shared_response, view=view, asked=Asked(text="What is the total?")))
+
+
+def auto_create(person: Person, document: Document, _model: str) -> str:
+    request(actor=person.actor, document=document)
+    run = Run.objects.get(document=document, kind="propose")
+    worker.propose(run.pk)
+    attempt = AutoCreate.objects.get(document=document)
+    return Turn.objects.get(pk=attempt.turn_id).model if attempt.turn_id else attempt.error_code
+
+
+def answered(begin: Callable[[], Job]) -> str:
+    async def work() -> str:
+        row = await Answering(await in_thread(begin)).result()
+        return row.model_used
+
+    return asyncio.run(work())
+
+
+def outcome(path: Path, person: Person, document: Document, model: str) -> str:
+    try:
+        return path(person, document, model)
+    except DomainError as problem:
+        return problem.error_code
+
+
+CHOOSING: list[Path] = [chat, extraction, run_over_the_api, response, structured_response]
+PATHS: list[Path] = [*CHOOSING, shared_answer, auto_create]
+STEPS = {
+    "extraction": Step(text='{"total": 1, "number": "", "date": "", "iban": ""}', structured=True),
+    "run_over_the_api": Step(text='{"total": 1, "number": "", "date": "", "iban": ""}', structured=True),
+    "structured_response": Step(text='{"total": 4950}', structured=True),
+}
+
+
+@pytest.mark.parametrize("how", ["document", "tag"])
+@pytest.mark.parametrize("path", CHOOSING)
+def test_a_remote_model_that_somebody_chose_is_refused_and_gets_nothing(
+    path: Path, how: str, alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    mark(alice, document, how)
+    assert outcome(path, alice, document, REMOTE) == CODE
+    assert fake_provider.received == []
+
+
+@pytest.mark.parametrize("path", CHOOSING)
+def test_the_built_in_model_may_be_chosen(
+    path: Path, alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    mark(alice, document, "document")
+    assert outcome(path, alice, document, OFFLINE_MODEL) == OFFLINE_MODEL
+    assert fake_provider.received == []
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_where_nobody_chose_the_built_in_model_does_it_though_another_is_usual(
+    path: Path, alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    mark(alice, document, "tag")
+    assert outcome(path, alice, document, "") == OFFLINE_MODEL
+    assert fake_provider.received == []
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_a_mark_the_same_way_leads_to_the_remote_model(
+    path: Path, alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    """The check of the checks: these ways do reach the fake."""
+    fake_provider.add(STEPS.get(path.__name__, Step(text="It does not say.")))
+    assert outcome(path, alice, document, REMOTE if path in CHOOSING else "") not in (CODE, OFFLINE_MODEL)
+    assert len(fake_provider.received) == 1

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from documents.page_words import Hit, IndexedPage, Line, fold_opened_out, fold_text
-from documents.spellings import number_and_unit
+from documents.spellings import centuries, number_and_unit
 from llm.content import PageContent, Word
 from llm.offline.matching.lexicon import language_of
 from llm.offline.typing.amounts import find_amounts
@@ -24,6 +24,11 @@ _AMERICAN = re.compile(r"\b[A-Z]{2},? \d{5}(?:-\d{4})?\b")
 _ORDERS: tuple[DateOrder, ...] = ("day_first", "month_first")
 _FEW, _CLOSER = 4, 3
 """So many dates tell their order, when they lie so many times closer together than in the other."""
+_TWO_WAYS = re.compile(r"[.,]\d{3}(?!\d)")
+"""What a point or a comma may be either sign in."""
+_DIGITS_OF_DATE = 3
+_ENOUGH = 20_000
+"""Units: characters. So much tells the language."""
 _MINUTES = re.compile(r"\d:\d{1,2}$")
 _NUMERIC_DAY = re.compile(r"(?<![\d.,/-])(\d{1,2})([/-])\s?(\d{1,2})\2\s?(?:\d{4}|\d{2})(?![\d/])")
 
@@ -176,7 +181,9 @@ class PageIndex:
     def _parsed(lines: list[tuple[IndexedPage, Line]]) -> dict[Decimal, list[Hit]]:
         found: dict[Decimal, dict[tuple[int, tuple[int, ...]], Hit]] = {}
         for page, line in lines:
-            for point in (".", ","):
+            if not any(map(str.isdigit, line.text)):
+                continue
+            for point in (".", ",") if _TWO_WAYS.search(line.text) else ".":
                 for amount in find_amounts(line.text, point):
                     if _MINUTES.search(line.text[: amount.end]):
                         continue
@@ -192,12 +199,15 @@ class PageIndex:
         other: DateOrder = "month_first" if order == "day_first" else "day_first"
         found: dict[tuple[str, bool], dict[tuple[int, tuple[int, ...]], Hit]] = {}
         for page, line in self._lines():
+            if sum(map(str.isdigit, line.text)) < _DIGITS_OF_DATE:
+                continue
             dates = [(date, True) for date in find_dates(line.text, order)]
             if not certain:
                 dates += [(date, False) for date in find_dates(line.text, other) if date.ambiguous]
             for date, own in dates:
                 words = line.words_at(date.start, date.end)
-                found.setdefault((date.iso, own), {})[page.number, words] = page.hit(words)
+                for iso in centuries(date.value, line.text[date.start : date.end]):
+                    found.setdefault((iso, own), {})[page.number, words] = page.hit(words)
         return {key: list(hits.values()) for key, hits in found.items()}
 
     @cached_property
@@ -206,9 +216,9 @@ class PageIndex:
         text = "\n".join(line.text for _, line in self._lines())
         pairs = {(int(match[1]), int(match[3])) for match in _NUMERIC_DAY.finditer(text)}
         day_first, month_first = any(a > 12 >= b for a, b in pairs), any(b > 12 >= a for a, b in pairs)
-        language = language_of(text)
+        language = language_of(text[:_ENOUGH])
         order = date_order(text, language)
-        told = day_first != month_first or language != "en" or _is_narrower(text)
+        told = day_first != month_first or language != "en" or (len(pairs) >= _FEW and _is_narrower(text))
         american = order == "month_first" and bool(_AMERICAN.search(text))
         return order, american or (told and not (day_first and month_first))
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from itertools import chain
 
@@ -18,6 +19,7 @@ _OTHER_CURRENCIES = re.compile(
     r"^(?:kr\.?|R\$|[₹₺₽₩฿₴₪])\s?(?=[\d-])|(?<=\d)\s?(?:kr\.?|zł|Kč|Ft|lei|[₹₺₽₩฿₴₪])$", re.I
 )
 _NUMBER_AND_UNIT = re.compile(r"([-+]?\d[\d.,]*)\s?([^\W\d_]{1,4}[²³]?\.?|%)")
+_PLAIN_YEAR = re.compile(r"(?:19|20|21)\d{2}")
 _PHONE = re.compile(r"\+?[\d\s()/.-]{7,}")
 _ORDERS: tuple[DateOrder, ...] = ("day_first", "month_first")
 _CURRENCIES = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "Fr."}
@@ -56,7 +58,16 @@ def kind_of(path: str) -> str:
 def dates_said(text: str) -> tuple[str, ...]:
     """The days (YYYY-MM-DD) that a text is; two for "03/04/2024"."""
     shown = _TIME.sub("", text.strip())
-    return tuple(dict.fromkeys(day.isoformat() for order in _ORDERS if (day := parse_date(shown, order))))
+    days = [day for order in _ORDERS if (day := parse_date(shown, order))]
+    return tuple(dict.fromkeys(iso for day in days for iso in centuries(day, shown)))
+
+
+def centuries(day: date, shown: str) -> Iterator[str]:
+    """The day, and the same day of the other century where a year of two digits does not say which."""
+    yield day.isoformat()
+    if _PLAIN_YEAR.search(shown) or (day.month, day.day) == (2, 29):
+        return
+    yield day.replace(year=day.year + (100 if day.year < 2000 else -100)).isoformat()
 
 
 def number_and_unit(text: str) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from llm.offline.extract.values import values_in
 from llm.offline.layout.model import Row, Table, Token
 from llm.offline.matching.lexicon import concepts, find_phrases
 from llm.offline.matching.words import likeness, words_of, words_of_name
-from llm.offline.tables.details import edge_of, parted
+from llm.offline.tables.details import edge_of, is_counted, parted
 from llm.offline.tables.figures import is_numeric
 from llm.offline.tables.finding import same_head
 from llm.offline.tables.meaning import meanings
@@ -45,10 +45,11 @@ class _Wanted:
 def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Reading) -> dict[Path, list[Any]]:
     """The rows for each array property, the best fitting pairs of array and table first; [] where none fits."""
     wanted = [found for path, node in arrays if path and (found := _wanted(path, node, root)) is not None]
-    proven = [meanings(table, reading.point) for table in reading.tables]
+    tables = (*reading.tables, *reading.tax_lines)
+    proven = [meanings(table, reading.point) for table in tables]
     pairs = []
     for number, array in enumerate(wanted):
-        for place, table in enumerate(reading.tables):
+        for place, table in enumerate(tables):
             fit = _fit(columns_for(table, array.targets, proven[place]), table)
             if fit >= _ENOUGH:
                 pairs.append((fit, -place, number))
@@ -56,7 +57,7 @@ def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Readin
     used: list[Table] = []
     done: set[int] = set()
     for _, place, number in sorted(pairs, reverse=True):
-        table, array = reading.tables[-place], wanted[number]
+        table, array = tables[-place], wanted[number]
         if number in done or any(same_head(table, other) for other in used):
             continue
         done.add(number)
@@ -92,7 +93,7 @@ def _in_context(target: Target) -> Target:
 def _rows(table: Table, array: _Wanted, root: Node, reading: Reading) -> list[Any]:
     """The rows of a table and of those that go on with it, each with its own columns."""
     filled: list[tuple[dict[str, Any], int]] = []
-    for other in reading.tables:
+    for other in (*reading.tables, *reading.tax_lines):
         if other is table or same_head(other, table):
             columns = columns_for(other, array.targets, meanings(other, reading.point))
             filled += [_row(row, other, columns, array, root, reading) for row in other.rows[:MAX_ROWS]]
@@ -136,6 +137,8 @@ def _score(target: Target, header: str, proven: str) -> float:
         return said
     if target.concept.name == proven:
         return max(said, _PROVEN)
+    if proven == "item_number":
+        return said * 0.5
     return said * (0.5 if {target.concept.name, proven} <= _SUMS else 0.85)
 
 
@@ -206,6 +209,8 @@ def _tokens(row: Row, table: Table, column: int, target: Target, *, is_named: bo
     if is_named or _is(target, "description"):
         cells = parted(row, column, edge_of(table, column))[0]
     tokens = [token for cell in cells for token in cell.tokens]
+    if _is(target, "description") and is_counted(table, column):
+        tokens = tokens[1:]
     if _is(target, "unit"):
         while tokens and is_numeric(tokens[0].text):
             tokens = tokens[1:]

@@ -60,3 +60,8 @@ def amount_meant(words: Sequence[str]) -> tuple[str, float] | None:
         if has <= held and not without & held:
             return concept, (known + 0.2 * telling) / (len(said) + 0.2 * telling)
     return None
+
+
+def is_tax(word: str) -> bool:
+    """Whether a word names a tax on sales."""
+    return word in _features()["tax"]

@@ -6,7 +6,7 @@ from statistics import median
 
 from llm.offline.layout.model import Cell, Line, Row
 from llm.offline.matching.lexicon import find_phrases
-from llm.offline.matching.totals import amount_meant
+from llm.offline.matching.totals import amount_meant, is_tax
 from llm.offline.matching.words import words_of
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure, is_money, is_numeric, is_tax_mark
@@ -48,6 +48,8 @@ def is_sum(text: str) -> bool:
     label = words_of(text)
     if not label:
         return False
+    if is_tax(label[0]):
+        return True
     meant = amount_meant(label)
     if meant is not None and meant[0] in _SUMS and meant[1] >= 0.8:
         return True
@@ -61,7 +63,22 @@ def is_carried(text: str) -> bool:
 
 
 def words_in(pieces: Pieces) -> str:
-    return " ".join(cell.text for _, cell in pieces if not is_figure(cell.text))
+    """The words of a line that stand before its first figure; all of them where a figure stands first."""
+    cells = sorted((cell for _, cell in pieces), key=lambda cell: cell.x0)
+    first = next((at for at, cell in enumerate(cells) if is_figure(cell.text)), len(cells))
+    return " ".join(cell.text for cell in (cells[:first] or cells) if not is_figure(cell.text))
+
+
+def until_sums(body: Sequence[Line]) -> list[Line]:
+    """The lines of several cells over the first total: what shows where columns are."""
+    kept: list[Line] = []
+    for line in body:
+        words = words_in([(0, cell) for cell in line.cells])
+        if is_sum(words) and not is_carried(words):
+            break
+        if len(line.cells) > 1:
+            kept.append(line)
+    return kept
 
 
 def find_rows(body: Sequence[Line], columns: Columns) -> tuple[list[Row], list[Line]]:
@@ -92,7 +109,6 @@ def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
     """The lines that begin a row: they have figures in the columns in which the first row has them."""
     pattern: set[int] = set()
     anchors: list[int] = []
-    ended = False
     for place, found in enumerate(pieces):
         figures, filled = _figures(found), {column for column, _ in found}
         if not pattern:
@@ -111,10 +127,9 @@ def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
         if not full or is_carried(words_in(found)):
             continue
         if is_sum(words_in(found)) and (len(pattern) <= 2 or len(shared) < len(pattern)):
-            ended = True
+            if len(pattern) < 2:
+                break
             continue
-        if ended and len(pattern) < 2:
-            break
         anchors.append(place)
     return anchors
 
@@ -188,15 +203,24 @@ def _height(pieces: Pieces) -> float:
 
 
 def _row(group: Sequence[Pieces], columns: Columns) -> Row:
-    """The first line of `group` is the row's anchor: its figures count, other lines add text only."""
+    """The first line of `group` is the row's anchor: its figures count, other lines add text only.
+
+    Lines above the anchor are a heading, unless the row's own words are missing or stand around the anchor.
+    """
+    anchor = group[0]
     cells: list[list[Cell]] = [[] for _ in range(len(columns))]
     numeric = set()
-    for column, cell in group[0]:
+    for column, cell in anchor:
         cells[column].append(cell)
         if is_figure(cell.text):
             numeric.add(column)
+    worded = {column for column, cell in anchor if sum(map(str.isalpha, cell.text)) > 2}
+    top = min(cell.y0 for _, cell in anchor)
+    above = [found for found in group[1:] if max(cell.y1 for _, cell in found) <= top + 0.5 * _height(found)]
+    below = len(group) - 1 - len(above)
     for found in group[1:]:
         for column, cell in found:
-            if column not in numeric and not is_money(cell.text):
+            is_heading = found in above and column in worded and below < len(above)
+            if column not in numeric and not is_money(cell.text) and not is_heading:
                 cells[column].append(cell)
     return Row(tuple(tuple(sorted(column, key=lambda cell: (cell.middle, cell.x0))) for column in cells))

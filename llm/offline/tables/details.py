@@ -1,11 +1,14 @@
 """The name of an item and what stands under it: a line that was broken for want of room, or one of its own."""
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from llm.offline.layout.model import Cell, Row, Table
 
 _SMALLER = 0.93
 """What stands under a name in so much smaller print is no part of it."""
+_COUNT = re.compile(r"^\d{1,3}\.?$")
 _BLANK = 0.28
 """Units: line heights. The width of a blank."""
 
@@ -36,6 +39,14 @@ def parted(row: Row, column: int, edge: float) -> tuple[list[Cell], list[Cell]]:
             break
         name += line
     return name, rest
+
+
+def is_counted(table: Table, column: int) -> bool:
+    """Whether the words of a column begin with the number of the row: 1, 2, 3."""
+    firsts = [row.cells[column][0].tokens for row in table.rows if row.cells[column]]
+    numbers = [int(tokens[0].text.rstrip(".")) for tokens in firsts if _COUNT.match(tokens[0].text) and len(tokens) > 1]
+    steps = {after - before for before, after in pairwise(numbers)}
+    return len(numbers) == len(firsts) >= 2 and len(steps) == 1 and steps <= {1, 10} and numbers[0] in steps
 
 
 def _by_line(cells: Sequence[Cell]) -> list[list[Cell]]:

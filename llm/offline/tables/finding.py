@@ -6,7 +6,7 @@ from dataclasses import replace
 from llm.offline.layout.model import Line, Table
 from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.words import words_of
-from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum
+from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum, until_sums
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure, is_money
 from llm.offline.tables.heads import Head, head_at
@@ -71,7 +71,7 @@ def _words(line: Line) -> str:
 
 def _table(lines: Sequence[Line], place: int, head: Head) -> Table | None:
     body = body_lines(lines, place, head)
-    columns = Columns(head, [line for line in body if len(line.cells) > 1] or body)
+    columns = Columns(head, until_sums(body) or body)
     rows, covered = find_rows(body, columns)
     if not rows:
         return None
@@ -115,7 +115,7 @@ def _continued(lines: Sequence[Line], head: Head, table: Table, *, until: int | 
     filled = [number for number in range(len(table.headers)) if any(row.cells[number] for row in table.rows)]
     if not body or len(table.rows) < 2 or len(filled) < 3:
         return None
-    columns = Columns(head, [line for line in body if len(line.cells) > 1])
+    columns = Columns(head, until_sums(body))
     for start in range(min(8, len(body))):
         if len({column for column, _ in columns.pieces(body[start])}) >= len(filled) - 1:
             rows, covered = find_rows(body[start:], columns)

@@ -1,9 +1,9 @@
 """Heads of tables: lines of names of columns, on one to three lines, several names in a cell."""
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from llm.offline.layout.model import Cell, Line, Token
 from llm.offline.matching.lexicon import find_phrases
@@ -74,12 +74,12 @@ def parts_of(cell: Cell) -> list[Cell]:
     hits = [hit for hit in find_phrases(words, columns=True) if _whole(owners, hit.start, hit.end)]
     cuts = [
         owners[after.start]
-        for before, after in itertools.pairwise(hits)
+        for before, after in pairwise(hits)
         if before.end == after.start and not set(before.concepts) & set(after.concepts)
     ]
     cuts = [cut for cut in cuts if _gap(cell.tokens, cut) > 0.22 * cell.height]
     edges = [0, *cuts, len(cell.tokens)]
-    return [Cell.of(cell.tokens[a:b], cell.line) for a, b in itertools.pairwise(edges)]
+    return [Cell.of(cell.tokens[a:b], cell.line) for a, b in pairwise(edges)]
 
 
 def _whole(owners: Sequence[int], start: int, end: int) -> bool:
@@ -98,13 +98,29 @@ def _run(line: Line) -> list[Cell] | None:
             runs.append([])
         else:
             runs[-1].append(cell)
-    best = max(runs, key=lambda run: sum(_is_known(part.text) for cell in run for part in parts_of(cell)))
+    place = max(range(len(runs)), key=lambda at: _known_in(runs[at]))
+    best = runs[place]
+    if place + 1 < len(runs):
+        best = _without_label(best)
     parts = [part for cell in best for part in parts_of(cell)]
     named = [part for part in parts if any(map(str.isalpha, part.text))]
     known = sum(_is_known(part.text) for part in parts)
     if len(parts) < 2 or sum(part.text.rstrip().endswith(":") for part in parts) > 1:
         return None
     return best if known >= 2 or (len(named) >= 3 and len(best) >= len(line.cells) - 1) else None
+
+
+def _known_in(run: Sequence[Cell]) -> int:
+    return sum(_is_known(part.text) for cell in run for part in parts_of(cell))
+
+
+def _without_label(run: list[Cell]) -> list[Cell]:
+    """Names up to the widest gap, where a label and its figure stand beside a head."""
+    gaps = [right.x0 - left.x1 for left, right in pairwise(run)]
+    if not gaps:
+        return run
+    names = run[: gaps.index(max(gaps)) + 1]
+    return names if _known_in(names) >= 2 else run
 
 
 def _is_known(text: str) -> bool:

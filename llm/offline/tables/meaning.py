@@ -29,7 +29,17 @@ def meanings(table: Table, point: str) -> dict[int, str]:
     proven = _products(filled, numbers, said) or _taxes(filled, numbers)
     if not any("description" in names for names in said) and (column := _wordy(table, said)) is not None:
         proven.setdefault(column, "description")
+    told = [column for column, names in enumerate(said) if "description" in names]
+    codes = [column for column in told if _is_codes(table, column)]
+    if len(told) == 2 and len(codes) == 1 and not any("item_number" in names for names in said):
+        proven[codes[0]] = "item_number"
     return proven
+
+
+def _is_codes(table: Table, column: int) -> bool:
+    """Whether a column has one word with a digit in each row: what is called "article" is its number then."""
+    texts = [row.text(column) for row in table.rows if row.cells[column]]
+    return bool(texts) and all(" " not in text and any(map(str.isdigit, text)) for text in texts)
 
 
 def named(header: str) -> frozenset[str]:

@@ -100,6 +100,11 @@ class InputInvalid(Invalid):
     detail = "Ask a question as text."
 
 
+class ResponseNotFound(NotFound):
+    code = "response_not_found"
+    detail = "Response not found"
+
+
 class NotSupported(Invalid):
     """Something that OpenAI's API has and that would change the answer if it were done."""
 

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from agent.models import StandingRule
+from agent.models import Response, StandingRule
 from documents.models import Document, Extraction
 from documents.publishing import publish
 from documents.sharing.services import create_share_link
@@ -47,6 +47,7 @@ class Belongings:
     delivery_id: str
     share_id: str
     publication_id: str
+    response_id: str
 
     def ids(self) -> dict[str, str]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -104,6 +105,7 @@ def belongings_of(person: Person, *, mark: str = MARK) -> Belongings:
         delivery_id=delivery.pk.hex,
         share_id=shared.pk.hex,
         publication_id=published.pk.hex,
+        response_id=response_of(person, document, mark).pk.hex,
     )
 
 
@@ -122,6 +124,21 @@ def webhook_of(person: Person, mark: str) -> tuple[Webhook, Delivery]:
         ended_at=timezone.now(),
     )
     return webhook, delivery
+
+
+def response_of(person: Person, document: Document, mark: str) -> Response:
+    """A question that was answered."""
+    return Response.objects.create(
+        organization=person.organization,
+        document=document,
+        version_id=document.current_version_id,
+        author=person.user,
+        status="completed",
+        question=f"{mark} question",
+        answer=f"{mark} answer",
+        model_used="docrouter/offline",
+        completed_at=timezone.now(),
+    )
 
 
 def readable_document(person: Person, mark: str = MARK) -> Document:

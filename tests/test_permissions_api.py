@@ -191,6 +191,7 @@ WAYS |= {
     "v1_alias_reparse": {"post": Way(members(202))},
     "v1_alias_completion": {"post": Way(MEMBERS, QUESTION)},
     "v1_responses": {"post": Way(MEMBERS, QUESTION)},
+    "v1_response": {"get": Way(author())},
     "v1_responses_stream": {"post": Way(MEMBERS, QUESTION)},
     "v1_shared_responses": {"post": Way((401,) * 7, QUESTION, public=True)},  # a token opens it, whoever has it
     "v1_share_links": {"get": Way(MEMBERS), "post": Way(members(201))},

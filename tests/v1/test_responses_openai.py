@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pytest_django import Settings
 
 from agent.api.v1 import streams
+from agent.models import Response
 from documents.models import Document
 from tests.conftest import Person, make_person
 from tests.documents.making import RECEIPT, make_document, response_format
@@ -79,6 +80,43 @@ def test_a_response_is_created(client: OpenAI, document: Document) -> None:
     extra: Any = response.model_extra
     assert extra["citations"][0]["page"] == 1
     type(response).model_validate(response.model_dump())  # all that its types demand is there
+
+
+def test_a_response_is_retrieved_by_who_asked_and_by_nobody_else(
+    client: OpenAI, alice: Person, document: Document
+) -> None:
+    made = client.responses.create(model="docrouter/offline", input=QUESTION)
+    again = client.responses.retrieve(made.id)
+    assert again == made
+    other, stranger = (
+        v1_of(make_person("bob@example.com", organization=alice.organization)),
+        v1_of(make_person("charlie@example.com")),
+    )
+    place = f"documents/{document.pk.hex}/responses"
+    assert v1_of(alice).get(f"{place}/{made.id.removeprefix('resp_')}")["id"] == made.id
+    assert other.error("get", f"{place}/{made.id}") == (404, "response_not_found")
+    assert stranger.error("get", f"{place}/{made.id}") == (404, "document_not_found")
+    elsewhere = make_document(alice, "x").pk.hex
+    assert v1_of(alice).error("get", f"documents/{elsewhere}/responses/{made.id}") == (404, "response_not_found")
+    for unknown in ("resp_", "nonsense", "0" * 32, "%00", "resp_" * 2 + made.id):
+        assert v1_of(alice).error("get", f"{place}/{unknown}") == (404, "response_not_found")
+    assert v1_of(alice).error("get", f"{place}/{made.id}?stream=true") == (400, "not_supported")
+
+
+def test_a_response_that_failed_or_still_runs_is_retrieved_as_it_stands(
+    client: OpenAI, fake_provider: FakeProvider
+) -> None:
+    fake_provider.add(Step(fault=Fault("status", status=500)))
+    with pytest.raises(openai.APIStatusError):
+        client.responses.create(model=FAKE, input=QUESTION)
+    row = Response.objects.get()
+    failed = client.responses.retrieve(row.pk.hex)
+    assert (failed.status, failed.output) == ("failed", [])
+    assert failed.error is not None
+    assert (failed.error.code, failed.error.message) == ("server_error", row.error_message)
+    Response.objects.update(status="in_progress", error_code="", completed_at=None, usage={})
+    running = client.responses.retrieve(row.pk.hex)
+    assert (running.status, running.error, running.usage) == ("in_progress", None, None)
 
 
 def test_a_conversation_goes_on_from_its_own_output(client: OpenAI, fake_provider: FakeProvider) -> None:

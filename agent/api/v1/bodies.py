@@ -62,6 +62,12 @@ class ResponseBody(V1Body):
     tools: list[Any] | None = None
 
 
+class ResponseQuery(V1Body):
+    """What OpenAI's client may ask for; what was kept is shown whole."""
+
+    stream: bool = False
+
+
 class ShareQuery(V1Body):
     """The token of a link, or the ticket of a view, where they cannot be sent as headers."""
 

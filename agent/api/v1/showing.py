@@ -1,15 +1,17 @@
 """An answer as the wire has it: our own fields, and those of OpenAI's Responses object, in one."""
 
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from agent.answers.asked import Citation, Job
+from agent.answers.asked import Asked, Citation, Job, Source
 from agent.models import Response
 from core.api.bodies import Answer
 from core.api.v1 import V1Answer
-from core.errors import DomainError
+from core.errors import DomainError, Unavailable
 from core.ids import show_id
+from llm.content import DocumentContent
 
 Json = dict[str, Any]
 Box = Annotated[list[float], Field(min_length=4, max_length=4)]
@@ -145,7 +147,7 @@ class Showing:
             citations=citations,
             output=[self.message(status, row.answer, row.citations)] if row.answer else [],
             cost_usd=float(row.cost_usd) if row.cost_usd is not None else None,
-            usage=_usage(row.usage),
+            usage=_usage(row.usage) if row.usage else None,
             error=_error(problem) if problem else None,
         )
 
@@ -183,6 +185,24 @@ class Showing:
                 **values,
             }
         )
+
+
+def kept_answer(row: Response) -> ResponseAnswer:
+    """A row, its document fetched, as the answer that was given. What its request said is not kept."""
+    document = row.document
+    content = DocumentContent(show_id(document.pk), document.name, ())
+    job = Job(
+        response_id=row.pk,
+        created_at=row.created_at,
+        source=Source(content=content, page_count=row.pages_shown, version_id=row.version_id, run_id=row.run_id),
+        asked=Asked(text=row.question, model=row.model_requested),
+        document_id=document.pk,
+        model=row.model_used,
+        cost_cap=Decimal(0),
+    )
+    failed = row.status == Response.Status.FAILED
+    problem = Unavailable(row.error_message, code=row.error_code) if failed else None
+    return Showing(job, instructions=None, metadata=None).ended(row, problem)
 
 
 def citation_answer(kept: Json | Citation) -> CitationAnswer:

@@ -8,9 +8,10 @@ from rest_framework.request import Request
 
 from agent.answering import Answering
 from agent.answers.asked import Asked, Job
+from agent.answers.selectors import get_response
 from agent.answers.services import begin_response, begin_shared_response
-from agent.api.v1.bodies import ResponseBody, ShareQuery, asked_of
-from agent.api.v1.showing import ResponseAnswer, Showing
+from agent.api.v1.bodies import ResponseBody, ResponseQuery, ShareQuery, asked_of
+from agent.api.v1.showing import ResponseAnswer, Showing, kept_answer
 from agent.api.v1.streams import OpenAIDialect, OurDialect, response_frames
 from agent.errors import NotSupported
 from core.api.operations import EVENTS, operation
@@ -21,7 +22,7 @@ from core.threads import in_thread
 from documents.sharing.guarding import guarded_public
 from documents.sharing.services import open_for_asking, return_answer
 from documents.sharing.shown import SharedView
-from organizations.api.v1_doors import ORGANIZATION_HEADER, AsyncV1PublicView, AsyncV1View
+from organizations.api.v1_doors import ORGANIZATION_HEADER, AsyncV1PublicView, AsyncV1View, V1View
 
 TAG = "Responses (v1)"
 ERRORS = (400, 404, 409, 429, 500, 503)
@@ -62,6 +63,25 @@ class ResponsesView(AnsweringView):
         if body.stream:
             return event_response(response_frames(answering, OpenAIDialect(showing)))
         return showing.ended(await answering.result())
+
+
+class ResponseView(V1View):
+    """An answer that was given."""
+
+    @operation(
+        "v1_get_response",
+        "Read an answer again, if you asked",
+        tag=TAG,
+        answer=ResponseAnswer,
+        query=ResponseQuery,
+        errors=(400, 404),
+        headers=HEADERS,
+        problem=V1Problem,
+    )
+    def get(self, request: Request, document_id: str, response_id: str) -> ResponseAnswer:
+        if self.query(ResponseQuery).stream:
+            raise NotSupported("An answer that was kept does not stream.", fields={"stream": "leave it out"})
+        return kept_answer(get_response(actor=self.actor, document_id=document_id, response_id=response_id))
 
 
 class ResponsesStreamView(AnsweringView):

@@ -8,8 +8,10 @@ from decimal import Decimal
 
 from llm.offline.extract.blocks import boxed_addresses
 from llm.offline.extract.boxes import cell_over
+from llm.offline.extract.captions import Caption, same_print
+from llm.offline.extract.labels import Hit
 from llm.offline.extract.parties import Party, role_at
-from llm.offline.extract.reading import Caption, Hit, Reading, same_print
+from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
 from llm.offline.extract.values import Value, values_in
 from llm.offline.layout.analysis import cells_below, cells_right

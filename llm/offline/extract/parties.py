@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from llm.offline.extract.reading import Hit, Reading
+from llm.offline.extract.labels import Hit
+from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import Value, values_in
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.words import words_of
-from llm.offline.typing.codes import PlaceLine, find_codes, find_place
+from llm.offline.typing.codes import find_codes
+from llm.offline.typing.places import PlaceLine, find_place, lone_postcode
 
 ROLES = ("seller", "buyer", "ship_to")
 _SENDER_SEPARATOR = frozenset("●•·|-–—,;")

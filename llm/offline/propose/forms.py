@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from llm.offline.extract.boxes import LARGER
 from llm.offline.extract.fill import assign
-from llm.offline.extract.reading import Hit, Reading
+from llm.offline.extract.labels import Hit
+from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import make_target
 from llm.offline.layout.analysis import cells_below
 from llm.offline.layout.lines import CHECKED, UNCHECKED

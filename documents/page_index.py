@@ -9,7 +9,7 @@ from functools import cached_property
 
 from documents.page_words import Hit, IndexedPage, Line, fold_opened_out, fold_text
 from documents.spellings import centuries, number_and_unit
-from llm.content import PageContent, Word
+from llm.content import PageContent
 from llm.offline.matching.lexicon import language_of
 from llm.offline.typing.amounts import find_amounts
 from llm.offline.typing.dates import DateOrder, date_order, find_dates
@@ -225,31 +225,9 @@ class PageIndex:
     def _lines(self) -> list[tuple[IndexedPage, Line]]:
         return [(page, line) for page in self._pages for line in page.lines]
 
-    def label_score(self, hit: Hit, tokens: Sequence[str], *, both_sides: bool = False) -> float:
-        """How much the words before and above a place are like a property's name. 0 = not at all.
-
-        Nearer words count more; the word must begin like the token (four letters at least, or be it).
-        """
-        page = self._by_number[hit.page]
-        score = 0.0
-        for nearness, word in _neighbours(page, hit, both_sides=both_sides):
-            folded = fold_text(word.text)
-            if any(_alike(folded, token) for token in tokens):
-                score += nearness
-        return score
-
-    def label_before(self, hit: Hit) -> str:
-        """The text on the row before a place, back to the last thing that is a value itself: its printed label."""
-        page = self._by_number[hit.page]
-        x0, y0, _, y1 = hit.boxes[0]
-        middle = (y0 + y1) / 2
-        row = [word for word in page.words if word.y0 <= middle <= word.y1 and word.x1 <= x0 + 0.01]
-        label: list[str] = []
-        for word in sorted(row, key=lambda word: -word.x1):
-            if any(map(str.isdigit, word.text)):
-                break
-            label.insert(0, word.text)
-        return " ".join(label)
+    def page(self, number: int) -> IndexedPage:
+        """Units: `number` is 1-based."""
+        return self._by_number[number]
 
 
 def _is_narrower(text: str) -> bool:
@@ -263,24 +241,3 @@ def _single(page: IndexedPage) -> Iterator[Line]:
     """Every word as a line of its own."""
     for position in range(len(page.words)):
         yield Line.of(page.number, page.words, [position])
-
-
-def _neighbours(page: IndexedPage, hit: Hit, *, both_sides: bool) -> list[tuple[float, Word]]:
-    x0, y0, x1, y1 = hit.boxes[0]
-    middle, height = (y0 + y1) / 2, max(y1 - y0, 0.005)
-    near = []
-    for position, word in enumerate(page.words):
-        if position in hit.words:
-            continue
-        gap = max(x0 - word.x1, word.x0 - x1 if both_sides else -1.0)
-        if word.y0 <= middle <= word.y1 and gap >= -0.01:
-            near.append((1.0 / (1.0 + 4 * max(gap, 0.0)), word))
-        elif 0 < y0 - word.y1 < 3 * height and word.x0 < x1 and word.x1 > x0:
-            near.append((0.6, word))
-    return near
-
-
-def _alike(word: str, token: str) -> bool:
-    if not word or not token:
-        return False
-    return word == token or (min(len(word), len(token)) >= 4 and (word.startswith(token) or token.startswith(word)))

@@ -38,6 +38,7 @@ from documents.errors import ProposalStopped
 from documents.fitting import fitting_schema
 from documents.leaving import sources_of
 from llm.catalog import require_chat_model
+from llm.sources import is_remote
 from organizations.services import record
 
 log = structlog.get_logger(__name__)
@@ -127,6 +128,7 @@ def _context(claim: Claim, turn: Turn) -> ToolContext:
         working_state=dict(turn.working_state),
         now=timezone.now(),
         headless=True,
+        is_remote=is_remote(turn.model),
     )
 
 

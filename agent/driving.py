@@ -35,7 +35,7 @@ from documents.selectors import document_content, get_document, page_text
 from llm import client
 from llm.catalog import OFFLINE_MODEL
 from llm.content import DocumentContent
-from llm.sources import Sources
+from llm.sources import Sources, is_remote
 from llm.types import Completion, Delta, Usage
 from organizations.actor import Actor
 from organizations.selectors import actor_for
@@ -134,6 +134,7 @@ def _context(turn: Turn, actor: Actor) -> ToolContext:
         turn_id=show_id(turn.pk),
         working_state=dict(turn.working_state),
         now=timezone.now(),
+        is_remote=is_remote(turn.model),
     )
 
 

@@ -45,6 +45,7 @@ class ToolContext:
     `working_state` has the keys `schema_revid` and `prompt_revid` (hex or None); tools set them as they go.
     `undo` is what `record_undo` left, kept beside the call so that a person can take the write back.
     `seen` is what the tool's `sees` found when the call was proposed: what moved since is not overwritten.
+    `is_remote`: what tools answer goes to a model outside this server.
     """
 
     actor: Actor
@@ -54,6 +55,7 @@ class ToolContext:
     working_state: MutableMapping[str, Any]
     now: datetime
     headless: bool = False
+    is_remote: bool = False
     undo: Json | None = field(default=None)
     seen: Mapping[str, Any] = field(default_factory=dict)
 

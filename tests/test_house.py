@@ -99,6 +99,21 @@ def test_rows_are_reached_only_in_the_rooms_that_keep_them() -> None:
     assert outside == []
 
 
+@pytest.mark.parametrize(
+    ("needle", "rooms"),
+    [
+        (r"\.a?(completion|embedding)\(", {"llm/client.py", "llm/embeddings.py", "llm/runtime.py"}),
+        (r"\baccess\(", {"llm/requests.py", "llm/embeddings.py"}),
+        (r"\bNO_DOCUMENT\b", {"llm/sources.py", "llm/catalog.py", "llm/api/runs.py", "llm/api/views.py"}),
+        (r"\bSources\(", {"llm/sources.py", "documents/leaving.py"}),
+    ],
+)
+def test_what_is_sent_to_a_model_passes_the_one_gate(needle: str, rooms: set[str]) -> None:
+    """Who sends says whose text it is (mypy holds that); here: nobody sends by himself, or says “no document”."""
+    found = {str(path.relative_to(ROOT)) for path in CODE if re.search(needle, path.read_text(encoding="utf-8"))}
+    assert found == rooms
+
+
 @pytest.mark.parametrize("kind", ["signals", "except Exception:\n        pass"])
 def test_what_we_never_do_is_nowhere(kind: str) -> None:
     needle = {"signals": r"from django\.(db\.models|dispatch).*(signals|receiver)"}.get(kind, re.escape(kind))

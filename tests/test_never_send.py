@@ -3,24 +3,30 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
 
+from agent import answering
 from agent import auto_create as worker
 from agent.answering import Answering
 from agent.answers.asked import Asked, Job
 from agent.answers.services import begin_response, begin_shared_response
-from agent.models import Turn
-from agent.services import start_turn
+from agent.models import ToolCall, Turn
+from agent.services import Decision, create_thread, decide, start_turn
 from core.errors import DomainError
 from core.threads import in_thread
 from documents.auto_create import request
+from documents.errors import ExtractionFailed
 from documents.extraction import run_extraction
 from documents.models import AutoCreate, Document, Run
 from documents.services import update_document
 from documents.sharing.services import create_share_link, open_for_asking
 from llm.catalog import OFFLINE_MODEL
+from llm.errors import NeverSendToModel
+from organizations.models import AuditEntry
+from tags_app.models import Tag
 from tags_app.services import create_tag, update_tag
 from tests.agent.staging import waits_for
 from tests.api import api_of
@@ -28,7 +34,7 @@ from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_prompt
 from tests.documents.sharing import shared_document
 from tests.fakes.provider import FakeProvider
-from tests.fakes.steps import Step
+from tests.fakes.steps import Call, Step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -159,3 +165,74 @@ def test_without_a_mark_the_same_way_leads_to_the_remote_model(
     fake_provider.add(STEPS.get(path.__name__, Step(text="It does not say.")))
     assert outcome(path, alice, document, REMOTE if path in CHOOSING else "") not in (CODE, OFFLINE_MODEL)
     assert len(fake_provider.received) == 1
+
+
+def test_a_mark_that_comes_while_a_turn_waits_stops_its_next_round_and_loses_nothing(
+    alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    fake_provider.add(Step(text="I make a tag.", calls=(Call("create_tag", {"name": "Paid"}, "toolu_1"),)))
+    thread = create_thread(actor=alice.actor, document_id=document.pk)
+    where: dict[str, Any] = {"actor": alice.actor, "document_id": document.pk}
+    turn = start_turn(**where, thread_id=thread.pk, text="Tag it", model=REMOTE)
+    waits_for(turn.pk, "waiting", seconds=20)
+    mark(alice, document, "tag")
+    decide(**where, turn_id=turn.pk, decisions=[Decision(call_id="toolu_1", approved=True)])
+    ended = waits_for(turn.pk, *ENDED[1:], seconds=20)
+    assert (ended.status, ended.error_code, ended.retryable) == ("failed", CODE, False)
+    assert Tag.objects.filter(name="Paid").exists(), "what was approved was done"
+    assert ToolCall.objects.get(turn=turn).status == "done"
+    assert ended.messages.filter(content="I make a tag.").exists()
+    assert len(fake_provider.received) == 1
+
+    went_on = waits_for(start_turn(**where, thread_id=thread.pk, text="What is the total?").pk, *ENDED, seconds=20)
+    assert (went_on.status, went_on.model) == ("done", OFFLINE_MODEL)
+    assert len(fake_provider.received) == 1
+
+
+def test_a_mark_between_two_tries_of_an_answer_stops_the_second(
+    alice: Person, document: Document, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_object(_text: str) -> Any:
+        mark(alice, document, "document")
+        raise ExtractionFailed
+
+    monkeypatch.setattr(answering, "parse_object", no_object)
+    fake_provider.add(Step(text="{}", structured=True))
+    assert outcome(structured_response, alice, document, REMOTE) == CODE
+    assert len(fake_provider.received) == 1
+
+
+def test_a_tag_that_is_marked_later_counts_from_then_on_until_the_mark_is_lifted(
+    alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    tag = create_tag(actor=alice.actor, name="Personnel")
+    update_document(actor=alice.actor, document_id=document.pk, tag_ids=[tag.pk])
+    fake_provider.add(Step(text="Fine."), Step(text="Fine."))
+    assert outcome(chat, alice, document, REMOTE) == REMOTE
+    for never_send, expected in ((True, CODE), (None, CODE), (False, REMOTE)):
+        update_tag(actor=alice.actor, tag_id=tag.pk, name=tag.name, never_send=never_send)
+        assert outcome(chat, alice, document, REMOTE) == expected
+    assert len(fake_provider.received) == 2
+    actions = AuditEntry.objects.filter(action__startswith="tag.never_send").order_by("created_at")
+    assert list(actions.values_list("action", flat=True)) == ["tag.never_send_set", "tag.never_send_lifted"]
+
+
+def test_what_is_told_of_other_documents_stays_too(
+    alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    kept = shared_document(alice, RECEIPT, name="dismissal of smith.pdf")
+    update_document(actor=alice.actor, document_id=kept.pk, never_send=True, metadata={"who": "secret smith"})
+    where: dict[str, Any] = {"actor": alice.actor, "document_id": document.pk}
+    mention = {"type": "document", "id": kept.pk.hex}
+    with pytest.raises(NeverSendToModel):
+        start_turn(**where, text="Compare", mentions=[mention], model=REMOTE)
+    untag = Call("update_document", {"document_id": kept.pk.hex, "tag_ids": []}, "toolu_2")
+    fake_provider.add(Step(calls=(Call("list_documents", {}, "toolu_1"),)), Step(calls=(untag,)), Step(text="Done."))
+    turn = start_turn(**where, text="Which are there?", model=REMOTE, auto_approve=True)
+    assert waits_for(turn.pk, *ENDED, seconds=20).status == "done"
+    sent = b"".join(request.body for request in fake_provider.received)
+    assert b"smith" not in sent
+    assert kept.pk.hex.encode() in sent
+    refused = ToolCall.objects.get(turn=turn, name="update_document").result
+    assert refused is not None
+    assert refused["code"] == CODE

@@ -80,6 +80,7 @@ ROUTES: dict[str, Ways] = {
     "documents:upload": Ways(post=(DOOR, 400, 400, 400)),  # no file came with it
     "documents:detail": Ways(SEES),
     "documents:delete": Ways(SEES, GOES),
+    "documents:never_send": Ways(post=GOES, form={"never_send": "1"}),
     "documents:rename": Ways(post=GOES, form={"name": "June.pdf"}),
     "documents:tags": Ways(post=GOES, form={"tag_ids": "{tag_id}"}),
     "documents:read_again": Ways(post=GOES),

@@ -14,9 +14,12 @@ from agent.tools.refusals import NothingGiven, OtherDocument
 from core.ids import parse_id, show_id
 from documents import selectors, services
 from documents.errors import DocumentNotFound
+from documents.leaving import marked_among
 from documents.tagging import show_document, tag_ids_of_document
+from llm.errors import NeverSendToModel
 
 _MORE = "Call get_ocr_text with page_num for one page at a time."
+WITHHELD: Json = {"document_name": "(kept from models outside this server)", "metadata": {}}
 DocumentId = Annotated[str | None, Field(description="Id of the document; the current one when left out.")]
 
 
@@ -53,7 +56,8 @@ def list_documents(
         tag_ids=tag_ids or (),
         metadata_search=",".join(pairs),
     )
-    rows = [show_document(document) for document in found.documents]
+    held = marked_among(document.pk for document in found.documents) if ctx.is_remote else set()
+    rows = [show_document(document) | (WITHHELD if document.pk in held else {}) for document in found.documents]
     return {"documents": rows, "total_count": found.total_count, "skip": found.skip}
 
 
@@ -82,7 +86,10 @@ def update_document(
     if document_name is None and tag_ids is None and metadata is None:
         raise NothingGiven()
     which = document_id or ctx.document_id
-    before = _state(selectors.get_document(actor=ctx.actor, document_id=which))
+    document = selectors.get_document(actor=ctx.actor, document_id=which)
+    if ctx.is_remote and marked_among([document.pk]):
+        raise NeverSendToModel
+    before = _state(document)
     document = services.update_document(
         actor=ctx.actor,
         document_id=which,

@@ -60,7 +60,7 @@ def update_tag(
 ) -> Json:
     """Change a tag's name, color or description. What is left out stays."""
     before = _state(selectors.get_tag(actor=ctx.actor, tag_id=tag_id))
-    wanted = {"name": name or before["name"], "color": color or before["color"]}
+    wanted: Json = {"name": name or before["name"], "color": color or before["color"]}
     wanted["description"] = before["description"] if description is None else description
     if wanted == before:
         return {"tag_id": tag_id, "name": before["name"], "message": "No changes"}

@@ -102,6 +102,7 @@ def test_a_document_is_uploaded_listed_read_changed_and_deleted(api: Api, alice:
         "tag_ids": [tag],
         "type": None,
         "metadata": {"k": "v"},
+        "never_send": False,
         "auto_create": NOT_ASKED_FOR,
     }
     assert row["pdf_id"] != identity
@@ -161,6 +162,7 @@ def test_the_order_of_the_request_is_the_order_of_the_answer(api: Api) -> None:
         ({"metadata": {"k": 5}}, 422, ""),
         ({"metadata": {"k": "a\0b"}}, 422, ""),
         ({"metadata": ["k"]}, 422, ""),
+        ({"never_send": "perhaps"}, 422, ""),
         ({"tag_ids": "text"}, 422, ""),
         ({"tag_ids": [5]}, 422, ""),
         ({"name": None}, 422, ""),

@@ -29,6 +29,7 @@ BAD_BODIES: list[tuple[Any, int]] = [
     (b'{"name": "x", "extra": ' + b"[" * 200 + b"]" * 200 + b"}", 422),
     (b'{"name": "x", "extra": ' + b"9" * 10_000 + b"}", 422),
     (b'{"name": "\xff"}', 422),
+    (b'{"name": "x", "never_send": "perhaps"}', 422),
     (b'{"name": ""}', 400),
     (b'{"name": "   "}', 400),
     (b'{"name": "' + b"x" * 300 + b'"}', 400),
@@ -43,7 +44,7 @@ def api(alice: Person) -> Api:
 
 def test_a_tag_is_made_read_changed_and_deleted(api: Api) -> None:
     made = api.post("tags", {"name": "Invoice", "color": None})
-    assert made.keys() == {"id", "name", "color", "description", "created_at", "created_by"}
+    assert made.keys() == {"id", "name", "color", "description", "never_send", "created_at", "created_by"}
     assert (made["name"], made["color"], made["description"]) == ("Invoice", "#3B82F6", None)
     assert made["created_at"].endswith("Z")
     assert api.get(f"tags/{made['id']}") == made
@@ -52,6 +53,17 @@ def test_a_tag_is_made_read_changed_and_deleted(api: Api) -> None:
     assert api.delete(f"tags/{made['id']}") == {"message": "Tag deleted successfully"}
     assert api.get("tags") == {"tags": [], "total_count": 0, "skip": 0}
     assert api.error("get", f"tags/{made['id']}") == (404, "Tag not found")
+
+
+def test_a_mark_is_set_kept_and_lifted_and_each_change_is_written_down(api: Api) -> None:
+    made = api.post("tags", {"name": "Personnel", "never_send": True})
+    path = f"tags/{made['id']}"
+    marks = [made["never_send"]]
+    for never_send in ({}, {"never_send": None}, {"never_send": False}, {"never_send": False}):
+        marks.append(api.put(path, {"name": "Personnel", **never_send})["never_send"])
+    assert marks == [True, True, True, False, False]
+    actions = AuditEntry.objects.filter(action__startswith="tag.never").order_by("created_at")
+    assert list(actions.values_list("action", flat=True)) == ["tag.never_send_set", "tag.never_send_lifted"]
 
 
 def test_a_name_that_exists_is_refused(api: Api) -> None:

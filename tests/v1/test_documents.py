@@ -49,6 +49,7 @@ def test_a_document_is_uploaded_read_and_deleted(v1: V1, alice: Person) -> None:
         "sha256": hashlib.sha256(b"Total: 12.50 EUR").hexdigest(),
         "tagIds": [tag],
         "metadata": {"k": "v"},
+        "neverSend": False,
         "phase": "queued",
         "activeRunId": made["runId"],
         "autoCreate": {"status": "none"},

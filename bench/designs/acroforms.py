@@ -92,8 +92,17 @@ def _draw_box(canvas: Canvas, box: Box, top: float, field: str) -> None:
         canvas.acroForm.checkbox(name=field, x=box.x, y=top - 12, size=12, checked=box.value, buttonStyle="check")
         return
     canvas.drawString(box.x, top, box.caption)
-    place = {"x": box.x, "y": top - 20, "width": box.width, "height": 16}
-    canvas.acroForm.textfield(name=field, value=box.value, fontSize=9, borderWidth=0.5, maxlen=200, **place)
+    canvas.acroForm.textfield(
+        name=field,
+        value=box.value,
+        x=box.x,
+        y=top - 20,
+        width=box.width,
+        height=16,
+        fontSize=9,
+        borderWidth=0.5,
+        maxlen=200,
+    )
 
 
 def _entry(name: str, language: str, boxes: tuple[Box, ...], scored: bool) -> Json:

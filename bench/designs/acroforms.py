@@ -16,9 +16,9 @@ class Box:
 
     name: str
     caption: str
-    x: float
-    y: float
-    width: float
+    x: int
+    y: int
+    width: int
     value: str | bool
 
 
@@ -80,11 +80,11 @@ def _draw(path: Path, size: tuple[float, float], title: str, boxes: tuple[Box, .
     canvas.setFont("Helvetica-Bold", 13)
     canvas.drawString(40, size[1] - 45, title)
     for number, box in enumerate(boxes, 1):
-        _draw_box(canvas, box, size[1] - box.y, f"f1_{number:02d}")
+        _draw_box(canvas, box, int(size[1]) - box.y, f"f1_{number:02d}")
     canvas.save()
 
 
-def _draw_box(canvas: Canvas, box: Box, top: float, field: str) -> None:
+def _draw_box(canvas: Canvas, box: Box, top: int, field: str) -> None:
     """The field's own name says nothing, as in most forms."""
     canvas.setFont("Helvetica", 7)
     if isinstance(box.value, bool):
@@ -100,7 +100,7 @@ def _draw_box(canvas: Canvas, box: Box, top: float, field: str) -> None:
         width=box.width,
         height=16,
         fontSize=9,
-        borderWidth=0.5,
+        borderWidth=1,
         maxlen=200,
     )
 

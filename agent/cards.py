@@ -19,9 +19,11 @@ from agent.models import ToolCall, Turn
 from agent.schema_table import Field, compare, fields_of
 from core.errors import DomainError
 from documents.extraction import PreviewValue, preview_values
+from documents.leaving import sources_of
 from documents.results import current_result
 from documents.selectors import get_document
 from llm.catalog import chat_models, usable_extraction_model
+from llm.sources import is_remote
 from organizations.actor import Actor
 from prompts_app.models import PromptRevision
 from prompts_app.selectors import get_revision as get_prompt_revision
@@ -246,7 +248,7 @@ def _prompt_facts(asked: _Asked, present: PromptRevision | None) -> list[Fact]:
         facts.append(
             Fact(
                 "Model",
-                _model(str(model)) if model else "Default",
+                _model(str(model), asked) if model else "Default",
                 was=present.model if present and present.model != model else "",
             )
         )
@@ -279,18 +281,22 @@ def _run_card(asked: _Asked) -> Card:
     if found is None:
         return Card("facts", facts=[Fact("Prompt", "Document Summary (built in)" if not revid else str(revid))])
     schema = found.schema_revision
-    facts = [Fact("Prompt", f"{found.prompt.name} v{found.version}"), Fact("Model", _model(found.model))]
+    facts = [Fact("Prompt", f"{found.prompt.name} v{found.version}"), Fact("Model", _model(found.model, asked))]
     if schema:
         facts.insert(1, Fact("Schema", f"{schema.schema.name} v{schema.version}"))
     return Card("facts", facts=facts, note="An earlier result stays in the history.")
 
 
-def _model(requested: str) -> str:
-    """Which model will really run, and why it is another one than asked for."""
-    requested, used = usable_extraction_model(requested)
+def _model(requested: str, asked: _Asked) -> str:
+    """Which model will really run on this document, and why it is another one than asked for."""
+    about = sources_of(asked.turn.document_id)
+    requested, used = usable_extraction_model(requested, about=about)
     names = {model.name: model.display_name for model in chat_models()}
     shown = names.get(used, used)
-    return shown if used == requested else f"{shown}, since there is no key for {requested}"
+    if used != requested:
+        why = "this document stays on this server" if about.local_only else f"there is no key for {requested}"
+        return f"{shown}, since {why}"
+    return f"{shown}: not for this document, which stays here" if about.local_only and is_remote(used) else shown
 
 
 def _value_card(asked: _Asked) -> Card:

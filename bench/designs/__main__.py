@@ -14,6 +14,7 @@ import pypdfium2
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from bench.designs import acroforms
 from bench.designs.picture import photograph
 
 Json = dict[str, Any]
@@ -28,11 +29,13 @@ def names(half: str | None = None) -> list[str]:
     return [name for name in found if half is None or _truth(name)["scored"] == (half == "scored")]
 
 
-def make_folder(folder: Path, wanted: list[str]) -> Path:
-    """Print these designs into a folder, with the index that `bench.offline_accuracy` reads."""
+def make_folder(folder: Path, half: str | None = None, only: str = "") -> Path:
+    """Print the designs into a folder, with the index that `bench.offline_accuracy` reads."""
     folder.mkdir(parents=True, exist_ok=True)
     with _browser() as page:
-        entries = [_print(page, name, folder) for name in wanted]
+        entries = [_print(page, name, folder) for name in names(half) if only in name]
+    forms = [entry for entry in acroforms.make(folder) if half is None or entry["scored"] == (half == "scored")]
+    entries += [entry for entry in forms if only in entry["id"]]
     index = {"count": len(entries), "documents": entries}
     (folder / "index.json").write_text(json.dumps(index, ensure_ascii=False, indent=1), encoding="utf-8")
     return folder
@@ -94,7 +97,7 @@ def main() -> None:
     arguments.add_argument("--half", choices=["developed", "scored"])
     arguments.add_argument("--only", default="")
     chosen = arguments.parse_args()
-    make_folder(chosen.folder, [name for name in names(chosen.half) if chosen.only in name])
+    make_folder(chosen.folder, chosen.half, chosen.only)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ from llm.offline.extract.reading import Reading
 from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Token
 from llm.offline.typing.amounts import currency_code, find_amounts
-from llm.offline.typing.codes import find_codes, find_place
+from llm.offline.typing.codes import find_codes
 from llm.offline.typing.dates import find_dates
+from llm.offline.typing.places import find_place
 
 CODE_KINDS = frozenset({"iban", "bic", "vat_id", "email", "url", "phone", "time"})
 _PUNCTUATION = " \t:;,|●•*=_–-▶►"
@@ -130,7 +131,7 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
         plain = " ".join(part.text for part in run).strip("#:;,()")
         if plain.isalpha() and len(run) < len(tokens):
             continue
-        fit = (1.0 if any(map(str.isdigit, plain)) else 0.75) * (0.95**place)
+        fit = (1.0 if any(map(str.isdigit, plain)) else 0.75) * (0.88**place)
         if re.fullmatch(r"-?\d+[.,]\d{2}", plain) or _is_date(run[0], reading):
             fit *= 0.4
         return [Value(plain, plain, tuple(part.index for part in run), fit)]

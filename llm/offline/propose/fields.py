@@ -7,8 +7,8 @@ from llm.offline.extract.candidates import values_near
 from llm.offline.extract.captions import Caption
 from llm.offline.extract.fill import assign
 from llm.offline.extract.labels import Hit
-from llm.offline.extract.parties import ROLES
 from llm.offline.extract.reading import Reading
+from llm.offline.extract.roles import ROLES
 from llm.offline.extract.targets import make_target
 from llm.offline.extract.values import Value, values_in
 from llm.offline.matching.lexicon import Kind, concepts

@@ -1,4 +1,4 @@
-"""Codes with a form of their own: IBAN, BIC, VAT ids, e-mail, phone, web addresses, postcodes with cities."""
+"""Codes with a form of their own: IBAN, BIC, VAT ids, e-mail, phone, web addresses."""
 
 import re
 from dataclasses import dataclass
@@ -21,15 +21,6 @@ _PHONE = re.compile(
     r"(?<![\w.,+])(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{1,5}(?:[ ./-]{1,3}\d{1,8}){1,6}(?![\w,])|\+\d{8,15}"
 )
 _TIME = re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[AaPp]\.?[Mm]\.?)?(?![\d:])")
-_CITY_WORD = r"[A-ZÀ-Þ'][\w'’.\-À-ÿ]*"
-_CITY = rf"{_CITY_WORD}(?: {_CITY_WORD}| (?:am|an|der|den|im|sur|en|de|la|le|les|a/d))*"
-_POSTCODE_CITY = re.compile(
-    rf"(?:^|\s)(?:(?P<country>[A-Z]{{1,2}})[- ])?(?P<postcode>\d{{5}}|\d{{4}}(?: ?[A-Z]{{2}}\b)?) ?(?P<city>{_CITY})"
-)
-_US_CITY = re.compile(
-    rf"(?P<city>{_CITY_WORD}(?: {_CITY_WORD})*)(?:, ?| )(?P<state>[A-Z]{{2}}),? ?"
-    r"(?P<postcode>\d{5}(?:-\d{4})?)(?!\d)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +30,6 @@ class FoundText:
     value: str
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceLine:
-    """A line that names postcode and city."""
-
-    postcode: str
-    city: str
-    state: str = ""
-    country: str = ""
 
 
 def find_ibans(text: str) -> list[FoundText]:
@@ -97,23 +78,3 @@ def _plausible(kind: str, text: str) -> bool:
         digits = sum(map(str.isdigit, text))
         return 7 <= digits <= 15 and not re.fullmatch(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}", text)
     return kind != "bic" or any(map(str.isdigit, text)) or len(text) == 11 or text[4:6] in _IBAN_LENGTHS
-
-
-_BRITISH = re.compile(
-    r"^(?:(?P<before>[A-Z][A-Za-z' -]{2,}),? )?"
-    r"(?P<postcode>[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})(?:,? (?P<after>[A-Z][A-Za-z' -]{2,}))?$"
-)
-
-
-def find_place(text: str) -> PlaceLine | None:
-    """Postcode and city of a line such as "80333 München", "75018 PARIS, FR" or "Redmond, WA 98052"."""
-    match = _US_CITY.search(text)
-    if match and len(match["city"]) > 2:
-        return PlaceLine(match["postcode"], match["city"].strip(" ,"), match["state"])
-    match = _BRITISH.search(text)
-    if match and (match["before"] or match["after"]):
-        return PlaceLine(match["postcode"], (match["before"] or match["after"]).strip(" ,"), "")
-    match = _POSTCODE_CITY.search(text)
-    if match and len(match["city"]) > 2 and not re.search(r"[€$£%]", text):
-        return PlaceLine(match["postcode"], match["city"].strip(" ,"), "", match["country"] or "")
-    return None

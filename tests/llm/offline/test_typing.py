@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm.offline.typing.amounts import decimal_point, find_amounts, parse_amount
-from llm.offline.typing.codes import find_codes, find_place, valid_iban
+from llm.offline.typing.codes import find_codes, valid_iban
 from llm.offline.typing.dates import date_order, find_dates, parse_date
+from llm.offline.typing.places import find_place
 
 MONTHS = {
     "en": [

@@ -18,9 +18,10 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError
 
-from agent.answers.asked import Citation, Draft, Job
+from agent.answers.asked import TRIES, Citation, Draft, Job
 from agent.answers.asking import again_messages, build_messages
 from agent.answers.citing import Citer, cite_values
+from agent.answers.costing import most_tokens
 from agent.answers.marks import Mark, MarkReader, NothingFound, Piece
 from agent.answers.services import fail_response, finish_response
 from agent.errors import AnswerCostLimit, AnswerCrashed, AnswerInvalid
@@ -38,8 +39,6 @@ from schemas_app.validation import validate_data
 
 log = structlog.get_logger(__name__)
 
-TRIES = 2
-"""Of a structured answer."""
 _working: set["asyncio.Task[Response]"] = set()
 
 
@@ -131,7 +130,7 @@ class Answering:
             "about": await in_thread(partial(sources_of, self.job.document_id)),
             "document": self.job.source.content,
             "temperature": None if registry.described(self.job.model).reasons else 0.0,
-            "max_tokens": min(self.job.asked.max_tokens or settings.ANSWER_MAX_TOKENS, settings.ANSWER_MAX_TOKENS),
+            "max_tokens": most_tokens(self.job.asked),
         }
 
     # --- prose with marks ---------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from llm.content import DocumentContent
 from llm.types import ChatMessage, Completion, Usage
 
 Json = dict[str, Any]
+TRIES = 2
+"""Of a structured answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,8 @@ class Source:
 class Job:
     """All that is needed to ask the model, read in one go.
 
-    `share_id` is the link that it was asked through. Units: `cost_cap` in US dollars; from there on no further call.
+    `share_id` is the link that it was asked through, with what is `booked` there until the answer's cost is known.
+    Units: US dollars; from `cost_cap` on no further call.
     """
 
     response_id: uuid.UUID
@@ -54,6 +57,7 @@ class Job:
     model: str
     cost_cap: Decimal
     share_id: uuid.UUID | None = None
+    booked: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The rows of answers: begun before the model is asked, finished once it has answered. No model in here."""
 
 import uuid
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from agent.answers.asked import Asked, Draft, Job, Source
 from agent.answers.choosing import choose_pages
+from agent.answers.costing import highest_cost
 from agent.models import Response
 from core.errors import DomainError
 from core.ids import show_id
@@ -21,7 +22,7 @@ from documents.leaving import sources_of
 from documents.models import Document, DocumentVersion, Page, Run
 from documents.selectors import get_document, get_run, page_content
 from documents.sharing.selectors import link_of
-from documents.sharing.services import book_answer, return_answer
+from documents.sharing.services import book_answer, reserve_answer, return_answer
 from documents.sharing.shown import SharedView
 from llm import catalog, registry
 from llm.content import DocumentContent
@@ -35,11 +36,11 @@ _UNREAD = (Document.State.UPLOADED, Document.State.OCR_PROCESSING, Document.Stat
 _CHARS_PER_TOKEN = 2
 """Fewer than a language has: instructions and answer need room too."""
 _QUESTION_KEPT = 10_000
+_SPARE = Decimal("0.8")
 
 
-@transaction.atomic
 def begin_response(*, actor: Actor, document_id: object, asked: Asked) -> Job:
-    """Choose text and model, and write down that the question is asked.
+    """Choose text and model, and write down that the question is asked. Pages are chosen before the transaction.
 
     Raises: DocumentNotFound, RunNotFound, TextNotReady, UnknownModel, NeverSendToModel.
     """
@@ -48,43 +49,42 @@ def begin_response(*, actor: Actor, document_id: object, asked: Asked) -> Job:
     model = choose_model(asked.model, about=about)
     version, run = _pinned(actor, document, asked.run_id) if asked.run_id else _current(document)
     source = _source(document, version, run, asked, model)
-    row = Response.objects.create(
-        organization_id=actor.organization_id,
-        document=document,
-        version=version,
-        run=run,
-        author_id=actor.user_id,
-        actor_name=actor.name,
-        via=actor.via,
-        **_facts(asked, source, model),
-    )
-    record(actor=actor, action="response.asked", target=("response", row.pk), data={"document_id": document.pk.hex})
+    with transaction.atomic():
+        row = Response.objects.create(
+            organization_id=actor.organization_id,
+            document=document,
+            version=version,
+            run=run,
+            author_id=actor.user_id,
+            actor_name=actor.name,
+            via=actor.via,
+            **_facts(asked, source, model),
+        )
+        record(actor=actor, action="response.asked", target=("response", row.pk), data={"document_id": document.pk.hex})
     return _job(row, source, asked, _cost_cap())
 
 
-@transaction.atomic
 def begin_shared_response(*, view: SharedView, asked: Asked) -> Job:
-    """The same for somebody with a link: of its masked pages, by the default model (or the built-in one: see there)."""
+    """The same for somebody with a link: of its masked pages, by the default model (or the built-in one: see there).
+
+    Raises: ShareAnswersUsedUp when what is left of the link does not pay for the answer.
+    """
     about = sources_of(view.document_id)
     model = choose_model("", about=about)
-    texts = [(page.number, page.text) for page in view.content.pages]
-    numbers = set(choose_pages(texts, question=asked.text, room=room_for(model)))
-    pages = tuple(page for page in view.content.pages if page.number in numbers)
-    version_id = link_of(share_id=view.share_id).version_id
-    content = DocumentContent(view.content.document_id, view.content.name, pages)
-    source = Source(content=content, page_count=len(texts), version_id=version_id, run_id=None)
-    row = Response.objects.create(
-        organization_id=view.organization_id,
-        document_id=view.document_id,
-        version_id=version_id,
-        share_id=view.share_id,
-        via="share",
-        **_facts(asked, source, model),
-    )
-    data = {"share_id": view.share_id.hex, "response_id": row.pk.hex}
-    append_event(document_id=view.document_id, type="share.asked", data=data)
-    cap = min(_cost_cap(), view.cost_left_usd)
-    return _job(row, source, asked, cap)
+    source, booked = _affordable(view, asked, model)
+    with transaction.atomic():
+        reserve_answer(share_id=view.share_id, cost_usd=booked)
+        row = Response.objects.create(
+            organization_id=view.organization_id,
+            document_id=view.document_id,
+            version_id=source.version_id,
+            share_id=view.share_id,
+            via="share",
+            **_facts(asked, source, model),
+        )
+        data = {"share_id": view.share_id.hex, "response_id": row.pk.hex}
+        append_event(document_id=view.document_id, type="share.asked", data=data)
+    return _job(row, source, asked, min(_cost_cap(), view.cost_left_usd), booked)
 
 
 @transaction.atomic
@@ -94,7 +94,7 @@ def finish_response(*, job: Job, draft: Draft) -> Response:
     row.status = Response.Status.COMPLETED
     _keep(row, draft)
     if job.share_id is not None:
-        book_answer(share_id=job.share_id, cost_usd=draft.cost_usd or Decimal(0))
+        book_answer(share_id=job.share_id, cost_usd=(draft.cost_usd or Decimal(0)) - job.booked)
     return row
 
 
@@ -107,7 +107,7 @@ def fail_response(*, job: Job, draft: Draft, problem: DomainError | None) -> Res
     row.error_message = problem.detail[:500] if problem else "Stopped."
     _keep(row, draft)
     if job.share_id is not None:
-        book_answer(share_id=job.share_id, cost_usd=draft.cost_usd or Decimal(0))
+        book_answer(share_id=job.share_id, cost_usd=(draft.cost_usd or Decimal(0)) - job.booked)
         return_answer(share_id=job.share_id)
     log.info("response.failed", response_id=row.pk.hex, code=row.error_code)
     return row
@@ -138,7 +138,7 @@ def room_for(model: str) -> int:
     return min(room, tokens * _CHARS_PER_TOKEN) if tokens else room
 
 
-def _job(row: Response, source: Source, asked: Asked, cost_cap: Decimal) -> Job:
+def _job(row: Response, source: Source, asked: Asked, cost_cap: Decimal, booked: Decimal = Decimal(0)) -> Job:
     return Job(
         response_id=row.pk,
         created_at=row.created_at,
@@ -148,6 +148,7 @@ def _job(row: Response, source: Source, asked: Asked, cost_cap: Decimal) -> Job:
         model=row.model_used,
         cost_cap=cost_cap,
         share_id=row.share_id,
+        booked=booked,
     )
 
 
@@ -190,6 +191,29 @@ def _pinned(actor: Actor, document: Document, run_id: str) -> tuple[DocumentVers
     if run.kind == Run.Kind.PARSE and run.phase != Run.Phase.COMPLETE:
         raise TextNotReady
     return run.version, run
+
+
+def _affordable(view: SharedView, asked: Asked, model: str) -> tuple[Source, Decimal]:
+    """The pages to show, fewer where the link has little left, and what an answer made of them may cost."""
+    version_id = link_of(share_id=view.share_id).version_id
+    source = _shared_source(view, asked, room_for(model), version_id)
+    highest = highest_cost(asked, source, model=model)
+    if highest > view.cost_left_usd:
+        without = replace(source, content=replace(source.content, pages=()))
+        fixed = highest_cost(asked, without, model=model)
+        share = (view.cost_left_usd - fixed) / (highest - fixed) * _SPARE
+        room = int(sum(len(page.text) for page in source.content.pages) * max(share, Decimal(0)))
+        source = _shared_source(view, asked, room, version_id)
+        highest = highest_cost(asked, source, model=model)
+    return source, highest
+
+
+def _shared_source(view: SharedView, asked: Asked, room: int, version_id: uuid.UUID) -> Source:
+    texts = [(page.number, page.text) for page in view.content.pages]
+    numbers = set(choose_pages(texts, question=asked.text, room=room))
+    pages = tuple(page for page in view.content.pages if page.number in numbers)
+    content = DocumentContent(view.content.document_id, view.content.name, pages)
+    return Source(content=content, page_count=len(texts), version_id=version_id, run_id=None)
 
 
 def _source(document: Document, version: DocumentVersion, run: Run | None, asked: Asked, model: str) -> Source:

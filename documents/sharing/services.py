@@ -188,8 +188,19 @@ def open_for_asking(
     )
 
 
+def reserve_answer(*, share_id: uuid.UUID, cost_usd: Decimal) -> None:
+    """Book what an answer may cost at most, so that answers that are on their way at once cannot pass the cap together.
+
+    Whoever books tells `book_answer` the difference to what it cost. A process that dies in between leaves it booked:
+    the model may have been paid. Raises: ShareAnswersUsedUp when there is not so much left.
+    """
+    rows = ShareLink.objects.filter(pk=share_id, max_cost_usd__gte=F("cost_usd") + cost_usd)
+    if cost_usd and not rows.update(cost_usd=F("cost_usd") + cost_usd):
+        raise ShareAnswersUsedUp("What is left of this link does not pay for another answer now. Try again later.")
+
+
 def book_answer(*, share_id: uuid.UUID, cost_usd: Decimal | float) -> None:
-    """Add what an answer cost, whatever it was; the next question is refused when that was the last of it."""
+    """Add what an answer cost, or its difference to what was reserved; the next question finds what is left."""
     ShareLink.objects.filter(pk=share_id).update(cost_usd=F("cost_usd") + Decimal(str(cost_usd)))
 
 

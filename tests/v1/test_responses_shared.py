@@ -1,19 +1,26 @@
 """Questions through a link: what is hidden stays hidden from the model, what a link allows is all that is given."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from agent.answers.asked import Asked, Draft, Job
+from agent.answers.services import begin_shared_response, fail_response, finish_response
 from agent.models import Response
 from documents.models import Document, ShareLink
-from documents.sharing.services import MadeLink, create_share_link, revoke_share_link
+from documents.sharing.errors import ShareAnswersUsedUp
+from documents.sharing.services import MadeLink, create_share_link, open_for_asking, open_share, revoke_share_link
 from tests.conftest import Person, make_person
 from tests.documents.sharing import result_of, shared_document
 from tests.fakes.provider import FakeProvider
@@ -142,3 +149,54 @@ def test_answers_and_their_cost_are_counted_against_the_link(
     assert ask(made).status_code == 410
     ShareLink.objects.filter(pk=made.link.pk).update(cost_usd=0, answers=made.link.max_answers)
     assert ask(made).status_code == 410
+
+
+def test_answers_on_their_way_at_once_do_not_pass_the_cap(
+    alice: Person, document: Document, settings: Settings
+) -> None:
+    settings.CHAT_MODELS, settings.DEFAULT_EXTRACTION_MODEL = ["gpt-4o-mini"], "gpt-4o-mini"
+    made, asked = link_to(alice, document), Asked(text="What is the total?")
+    ticket = open_share(share_id=made.link.pk.hex, token=made.token).ticket
+
+    def begin(_: int = 0) -> Job | None:
+        try:
+            return begin_shared_response(view=open_for_asking(share_id=made.link.pk, ticket=ticket), asked=asked)
+        except ShareAnswersUsedUp:
+            return None
+        finally:
+            connection.close()
+
+    first = begin()
+    assert first is not None
+    assert 0 < first.booked < Decimal("0.01")
+    cap = first.booked * 3 + first.booked / 2
+    ShareLink.objects.filter(pk=made.link.pk).update(max_cost_usd=cap)
+    with ThreadPoolExecutor(8) as pool:
+        jobs = [job for job in pool.map(begin, range(8)) if job is not None]
+    assert len(jobs) == 2
+    made.link.refresh_from_db()
+    assert made.link.cost_usd == first.booked * 3 <= cap
+
+    spent = Draft(text="Five.", cost_usd=Decimal("0.0001"))
+    for job in (first, *jobs):
+        finish_response(job=job, draft=spent)
+    made.link.refresh_from_db()
+    assert made.link.cost_usd == Decimal("0.0003")
+    again = begin()
+    assert again is not None
+    fail_response(job=again, draft=Draft(), problem=None)
+    made.link.refresh_from_db()
+    assert made.link.cost_usd == Decimal("0.0003")
+
+
+def test_a_link_with_little_left_shows_fewer_pages_or_refuses(alice: Person, settings: Settings) -> None:
+    settings.CHAT_MODELS, settings.DEFAULT_EXTRACTION_MODEL = ["gpt-4o-mini"], "gpt-4o-mini"
+    long = shared_document(alice, *[(f"river garden stone {page} " * 40, f"Total: {page}") for page in range(20)])
+    made, asked = link_to(alice, long), Asked(text="What is the total?")
+    view = open_for_asking(share_id=made.link.pk, token=made.token)
+    whole = begin_shared_response(view=view, asked=asked)
+    some = begin_shared_response(view=replace(view, cost_left_usd=whole.booked * Decimal("0.8")), asked=asked)
+    assert 1 <= len(some.source.content.pages) < len(whole.source.content.pages) == 20
+    ShareLink.objects.update(max_cost_usd=F("cost_usd") + Decimal("0.0000001"))
+    with pytest.raises(ShareAnswersUsedUp):
+        begin_shared_response(view=replace(view, cost_left_usd=Decimal("0.0000001")), asked=asked)

@@ -7,7 +7,8 @@ rare they are. No model.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from unicodedata import normalize
 
 from llm.offline.matching.lexicon import find_phrases, labels
 from llm.offline.matching.words import word_list, words_of
@@ -50,16 +51,13 @@ def _terms(question: str) -> dict[str, float]:
 
 
 def _scores(texts: Sequence[tuple[int, str]], terms: Mapping[str, float]) -> dict[int, float]:
-    counts = {number: Counter(_WORD.findall(fold(text))) for number, text in texts}
-    spread = Counter(word for words in counts.values() for word in words)
-    met = {word: found for word in spread if (found := _met(word, terms))}
-    seen = Counter(term for words in counts.values() for term in {met[word] for word in words if word in met})
+    """Thousands of pages are looked through here: each word is looked at once, however often it stands somewhere."""
+    words = {number: _WORD.findall(normalize("NFC", text).lower()) for number, text in texts}
+    met = _met(set().union(*words.values()), terms)
+    counts = {number: Counter([met[word] for word in found if word in met]) for number, found in words.items()}
+    seen = Counter(term for on_page in counts.values() for term in on_page)
     scores = {}
-    for number, words in counts.items():
-        on_page: Counter[str] = Counter()
-        for word, times in words.items():
-            if word in met:
-                on_page[met[word]] += times
+    for number, on_page in counts.items():
         score = sum(
             terms[term] * math.log(1 + len(texts) / seen[term]) * (1 + 0.2 * min(times - 1, _OFTEN))
             for term, times in on_page.items()
@@ -68,15 +66,21 @@ def _scores(texts: Sequence[tuple[int, str]], terms: Mapping[str, float]) -> dic
     return scores
 
 
-def _met(word: str, terms: Mapping[str, float]) -> str:
-    """The term that a word of a page meets, "" for none."""
-    if word in terms:
-        return word
-    if len(word) <= _STEM:
-        return ""
-    near = (
-        term
-        for term in terms
-        if len(term) >= _STEM and (term in word or (len(term) > _STEM and word[: len(term) - 1] == term[:-1]))
-    )
-    return max(near, key=len, default="")
+def _met(spellings: Collection[str], terms: Mapping[str, float]) -> dict[str, str]:
+    """Spelling on a page → the term that it meets: itself, else the longest that it begins with or has as a part."""
+    words = {spelling: _folded(spelling) for spelling in spellings}
+    met = {spelling: word for spelling, word in words.items() if word in terms}
+    long = [(spelling, word) for spelling, word in words.items() if len(word) > _STEM and word not in terms]
+    for term in terms:
+        if len(term) < _STEM:
+            continue
+        begin = term[:-1] if len(term) > _STEM else term
+        for spelling, word in [pair for pair in long if begin in pair[1]]:
+            if (term in word or word.startswith(begin)) and len(term) > len(met.get(spelling, "")):
+                met[spelling] = term
+    return met
+
+
+def _folded(word: str) -> str:
+    """As `fold`, which remembers what it was given: not for all the words of a document."""
+    return word if word.isascii() else fold.__wrapped__(word)

@@ -129,14 +129,14 @@ def test_a_worker_may_be_killed_at_any_step(alice: Person, start_worker: StartWo
     tagged_prompt(alice, "Receipt", [tag])
     lines = [("Page", str(number)) for number in range(39)]
     upload = UploadedFile(name="a.pdf", data=make.pdf(RECEIPT, *lines), tag_ids=[tag.pk])
-    workers = {queue: start_worker(queue, RUN_LEASE_SECONDS="2") for queue in ("ingest", "llm")}
+    workers = {queue: start_worker(queue, RUN_LEASE_SECONDS="5") for queue in ("ingest", "llm")}
     for step in STEPS:
         with hanging_at(step):
             document = services.upload_documents(actor=alice.actor, files=[upload])[0].document
             wait_until_somebody_hangs(step)
             workers[step.queue].kill()
             workers[step.queue].wait()
-        workers[step.queue] = start_worker(step.queue, RUN_LEASE_SECONDS="2")
+        workers[step.queue] = start_worker(step.queue, RUN_LEASE_SECONDS="5")
 
         mend_until_ended(document, "llm_completed")
 
@@ -150,14 +150,14 @@ def test_an_agent_that_is_killed_at_any_step_proposes_in_the_end_and_leaves_no_o
 ) -> None:
     upload = UploadedFile(name="a.pdf", data=make.pdf(RECEIPT))
     start_worker("ingest")
-    worker = start_worker("llm", RUN_LEASE_SECONDS="2")
+    worker = start_worker("llm", RUN_LEASE_SECONDS="5")
     for step in STEPS_OF_THE_AGENT:
         with hanging_at(step):
             document = services.upload_documents(actor=alice.actor, files=[upload], auto_create=True)[0].document
             wait_until_somebody_hangs(step)
             worker.kill()
             worker.wait()
-        worker = start_worker("llm", RUN_LEASE_SECONDS="2")
+        worker = start_worker("llm", RUN_LEASE_SECONDS="5")
 
         mend_until_ended(document, "llm_completed")
 
@@ -169,7 +169,7 @@ def test_an_agent_that_is_killed_at_any_step_proposes_in_the_end_and_leaves_no_o
 def test_a_worker_that_is_killed_twice_in_the_middle_of_a_scan_of_thirty_pages(
     alice: Person, start_worker: StartWorker
 ) -> None:
-    worker = start_worker("ingest", RUN_LEASE_SECONDS="2")
+    worker = start_worker("ingest", RUN_LEASE_SECONDS="5")
     upload = UploadedFile(name="scan.pdf", data=scan(30))
     document = services.upload_documents(actor=alice.actor, files=[upload])[0].document
     for least in (4, 15):
@@ -181,7 +181,7 @@ def test_a_worker_that_is_killed_twice_in_the_middle_of_a_scan_of_thirty_pages(
         worker.kill()
         worker.wait()
         assert Run.objects.get().pages_done < 30
-        worker = start_worker("ingest", RUN_LEASE_SECONDS="2")
+        worker = start_worker("ingest", RUN_LEASE_SECONDS="5")
 
     mend_until_ended(document, "ocr_completed", seconds=240)
     assert pipeline.queue_prompts(document.pk) == []

@@ -141,6 +141,8 @@ def _leaf(value: Any, schema: Mapping[str, Any], path: str, name: str, facts: _F
 def _note(facts: _Facts, path: str) -> str:
     place = _mapping(facts.grounding.get(path))
     where = f"page {place['page']}" if place.get("page") else ""
+    if where and place.get("source") == "form":
+        where += ", form field"
     edit = facts.edits.get(path)
     if edit is not None:
         return f"edited by {edit.actor_name}" + (f" · {where}" if where else "")

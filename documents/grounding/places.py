@@ -26,15 +26,22 @@ _SHORT = 3
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """Where one leaf stands. Units: boxes are fractions of the page, origin top left; `page` is 1-based."""
+    """Where one leaf stands. `source` is "form" where it was filled into a field of a PDF form, else "".
+
+    Units: boxes are fractions of the page, origin top left; `page` is 1-based.
+    """
 
     state: State
     page: int | None = None
     boxes: tuple[tuple[float, float, float, float], ...] = ()
     quote: str = ""
+    source: Literal["", "form"] = ""
 
     def as_json(self) -> dict[str, Any]:
-        return {"state": self.state, "page": self.page, "boxes": [list(box) for box in self.boxes], "quote": self.quote}
+        """`source` is there only where it says something."""
+        boxes = [list(box) for box in self.boxes]
+        told = {"state": self.state, "page": self.page, "boxes": boxes, "quote": self.quote}
+        return told | ({"source": self.source} if self.source else {})
 
 
 def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
@@ -95,7 +102,7 @@ def _pull(leaf: Leaf, anchors: list[Hit]) -> None:
 
 def _grounding(index: PageIndex, leaf: Leaf) -> Grounding:
     if leaf.settled is not None:
-        return _as_grounding("ambiguous" if leaf.doubtful else "found", leaf.settled)
+        return _as_grounding(index, "ambiguous" if leaf.doubtful else "found", leaf.settled)
     if leaf.hits:
         return _choose(index, leaf)
     if is_empty(leaf.value) or (leaf.value == 0 and not isinstance(leaf.value, str)):
@@ -112,8 +119,10 @@ def _choose(index: PageIndex, leaf: Leaf) -> Grounding:
     best, second = scored[-1], scored[-2]
     said_twice = isinstance(leaf.value, str) and len(fold_text(leaf.value)) > _SHORT and not leaf.value[:1].isdigit()
     clear = best[0] > second[0] or said_twice or (isinstance(leaf.value, str) and bool(currency_sign(leaf.value)))
-    return _as_grounding("found" if clear and not leaf.doubtful else "ambiguous", best[2])
+    return _as_grounding(index, "found" if clear and not leaf.doubtful else "ambiguous", best[2])
 
 
-def _as_grounding(state: State, hit: Hit) -> Grounding:
-    return Grounding(state, hit.page, hit.boxes, hit.quote)
+def _as_grounding(index: PageIndex, state: State, hit: Hit) -> Grounding:
+    words = index.page(hit.page).words
+    is_filled = bool(hit.words) and all(words[position].origin == "form" for position in hit.words)
+    return Grounding(state, hit.page, hit.boxes, hit.quote, "form" if is_filled else "")

@@ -1,6 +1,7 @@
 """What forms and annotations show on a page: values of fields, check boxes, notes written on top."""
 
 import ctypes
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,19 +12,21 @@ from documents.ingest.glyphs import Floats, display_matrix, map_boxes
 from documents.ingest.pieces import Piece
 from llm.content import Origin
 
-Found = tuple[list[float], Origin, str, bool]
+Options = tuple[tuple[str, bool], ...]
+Found = tuple[list[float], Origin, str, bool, Options]
 
 CHECKED, UNCHECKED = "☒", "☐"
 _HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 _PASSWORD = 1 << 13
 _SHOWN_NOTES = frozenset([raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP])
 _TICKS = frozenset([raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON])
-_VALUES = frozenset([raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX])
+_VALUES = frozenset([raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX])
+_MOST_OPTIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A visible field or annotation. Units: points of the displayed page."""
+    """A visible field or annotation. `options` of a list, each chosen or not. Units: points of the displayed page."""
 
     x0: float
     y0: float
@@ -32,6 +35,7 @@ class Mark:
     origin: Origin
     value: str = ""
     is_tick: bool = False
+    options: Options = ()
 
     def holds(self, piece: Piece) -> bool:
         x, y = (piece.x0 + piece.x1) / 2, (piece.y0 + piece.y1) / 2
@@ -56,8 +60,8 @@ def read_marks(page: pdfium.PdfPage, form: pdfium.PdfFormEnv | None) -> list[Mar
         return []
     boxes: Floats = map_boxes(np.array([mark[0] for mark in found]), display_matrix(page))
     return [
-        Mark(box[0], box[1], box[2], box[3], origin, value, tick)
-        for box, (_, origin, value, tick) in zip(boxes.tolist(), found, strict=True)
+        Mark(box[0], box[1], box[2], box[3], origin, value, tick, options)
+        for box, (_, origin, value, tick, options) in zip(boxes.tolist(), found, strict=True)
     ]
 
 
@@ -70,7 +74,7 @@ def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> Found | No
     box = [rectangle.left, rectangle.top, rectangle.right, rectangle.bottom]
     kind = raw.FPDFAnnot_GetSubtype(annotation)
     if kind in _SHOWN_NOTES:
-        return box, "annotation", _string(annotation, "Contents") if kind == raw.FPDF_ANNOT_FREETEXT else "", False
+        return box, "annotation", _string(annotation, "Contents") if kind == raw.FPDF_ANNOT_FREETEXT else "", False, ()
     if kind != raw.FPDF_ANNOT_WIDGET or form is None:
         return None
     return _read_field(annotation, form, box)
@@ -79,27 +83,49 @@ def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> Found | No
 def _read_field(annotation: object, form: pdfium.PdfFormEnv, box: list[float]) -> Found | None:
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
     if kind in _TICKS:
-        return box, "form", CHECKED if raw.FPDFAnnot_IsChecked(form, annotation) else UNCHECKED, True
+        return box, "form", CHECKED if _is_checked(annotation, form) else UNCHECKED, True, ()
+    if kind == raw.FPDF_FORMFIELD_LISTBOX:
+        options = _options(annotation, form)
+        return box, "form", "\n".join(label for label, chosen in options if chosen), False, options
     if kind not in _VALUES:
         return None
     if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
-        return box, "form", "", False
-    return box, "form", _field_value(annotation, form), False
+        return box, "form", "", False, ()
+    return box, "form", _told(raw.FPDFAnnot_GetFormFieldValue, form, annotation), False, ()
 
 
-def _field_value(annotation: object, form: pdfium.PdfFormEnv) -> str:
-    size = raw.FPDFAnnot_GetFormFieldValue(form, annotation, None, 0)
+def _is_checked(annotation: object, form: pdfium.PdfFormEnv) -> bool:
+    """As it is shown; programs that fill forms and forget to say what is shown set the value alone."""
+    if raw.FPDFAnnot_IsChecked(form, annotation):
+        return True
+    if raw.FPDFAnnot_HasKey(annotation, b"AS"):
+        return False
+    value = _string(annotation, "V")
+    return bool(value) and value == _told(raw.FPDFAnnot_GetFormFieldExportValue, form, annotation)
+
+
+def _options(annotation: object, form: pdfium.PdfFormEnv) -> Options:
+    """What a list offers, and what is chosen."""
+    count = min(raw.FPDFAnnot_GetOptionCount(form, annotation), _MOST_OPTIONS)
+    return tuple(
+        (
+            _told(raw.FPDFAnnot_GetOptionLabel, form, annotation, index),
+            bool(raw.FPDFAnnot_IsOptionSelected(form, annotation, index)),
+        )
+        for index in range(max(0, count))
+    )
+
+
+def _told(ask: Callable[..., int], *asked: object) -> str:
+    """A text that pdfium hands over in a buffer, after it said how long it is."""
+    size = ask(*asked, None, 0)
     buffer = ctypes.create_string_buffer(size)
-    raw.FPDFAnnot_GetFormFieldValue(form, annotation, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    ask(*asked, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
     return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
 
 
 def _string(annotation: object, key: str) -> str:
-    name = key.encode()
-    size = raw.FPDFAnnot_GetStringValue(annotation, name, None, 0)
-    buffer = ctypes.create_string_buffer(size)
-    raw.FPDFAnnot_GetStringValue(annotation, name, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
-    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
+    return _told(raw.FPDFAnnot_GetStringValue, annotation, key.encode())
 
 
 def add_marks(pieces: list[Piece], marks: list[Mark], flattened: list[Piece]) -> list[Piece]:
@@ -121,6 +147,7 @@ def add_marks(pieces: list[Piece], marks: list[Mark], flattened: list[Piece]) ->
         for piece in inside:
             piece.origin = mark.origin
         added.extend(_joined(mark, inside) or _spread(mark))
+        added.extend(_chosen(mark, inside))
     return [*pieces, *added]
 
 
@@ -134,6 +161,21 @@ def _joined(mark: Mark, inside: list[Piece]) -> list[Piece]:
         return inside
     top, bottom = min(piece.y0 for piece in row), max(piece.y1 for piece in row)
     return [Piece(text, row[0].x0, top, row[-1].x1, bottom, 1.0, mark.origin)]
+
+
+def _chosen(mark: Mark, inside: list[Piece]) -> Iterator[Piece]:
+    """A check box in front of each option of a list, since its words alone do not say which are chosen."""
+    chosen = dict(mark.options)
+    rows: dict[int, list[Piece]] = {}
+    for piece in inside or (_spread(mark) if mark.options else []):
+        rows.setdefault(round((piece.y0 + piece.y1) / 2), []).append(piece)
+    for row in rows.values():
+        text = " ".join(piece.text for piece in sorted(row, key=lambda piece: piece.x0))
+        if text in chosen:
+            first = min(row, key=lambda piece: piece.x0)
+            side = 0.5 * (first.y1 - first.y0)
+            sign = CHECKED if chosen[text] else UNCHECKED
+            yield Piece(sign, first.x0 - 1.5 * side, first.y0, first.x0 - 0.5 * side, first.y1, 1.0, mark.origin)
 
 
 def _key(piece: Piece) -> tuple[str, int, int]:

@@ -85,6 +85,12 @@ def test_the_form_has_the_shape_of_the_schema() -> None:
     assert find_node(form, "nowhere") is None
 
 
+def test_a_value_that_was_filled_into_a_field_says_so() -> None:
+    places = {"number": {"state": "found", "page": 2, "boxes": [[0.1, 0.1, 0.2, 0.2]], "source": "form"}}
+    form = build_form(Extraction(updated_llm_result={"number": "2468"}, grounding=places), SCHEMA, [])
+    assert form[0].note == "page 2, form field"
+
+
 @pytest.mark.parametrize(
     ("path", "typed", "value"),
     [

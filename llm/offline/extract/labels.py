@@ -160,7 +160,7 @@ def _words_after(cell: Cell, end: int) -> int:
         if inside:
             inside = not token.text.endswith(")")
             continue
-        if any(map(str.isdigit, token.text)) or token.text in {":", "-", "–", "|", "#", "*"}:
+        if any(map(str.isdigit, token.text)) or token.text in {":", "-", "–", "|", "#", "*", "/"}:
             return count
         count += 1
         if token.text.endswith(":"):

@@ -94,6 +94,9 @@ def find_rows(body: Sequence[Line], columns: Columns) -> tuple[list[Row], list[L
     }
     end = anchors[-1] + 1 + _trailing(body, pieces, anchors[-1], columns, skipped)
     places = [place for place in range(end) if place not in skipped]
+    if sums := [place for place in skipped if place > anchors[0] and is_sum(words_in(pieces[place]))]:
+        # Between a sum and the next row stand other sums, not words of rows.
+        places = [place for place in places if place in anchors or not _after_sum(place, sums, anchors)]
     groups = _grouped(pieces, anchors, places)
     rows = [_row([pieces[place] for place in group], columns) for group in groups]
     return rows, [body[place] for place in places]
@@ -108,6 +111,7 @@ def _figures(pieces: Pieces) -> set[int]:
 def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
     """The lines that begin a row: they have figures in the columns in which the first row has them."""
     pattern: set[int] = set()
+    money: set[int] = set()
     anchors: list[int] = []
     for place, found in enumerate(pieces):
         figures, filled = _figures(found), {column for column, _ in found}
@@ -117,14 +121,14 @@ def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
                     if is_carried(words_in(found)):
                         continue
                     break
-                pattern = figures
+                pattern, money = figures, _money(found)
                 anchors.append(place)
             elif place > 8:
                 break
             continue
         shared = figures & pattern
         full = len(shared) >= max(1, 0.6 * len(pattern)) and _is_row(filled, shared, columns)
-        if not full or is_carried(words_in(found)):
+        if not full or is_carried(words_in(found)) or (money and not money & _money(found)):
             continue
         if is_sum(words_in(found)) and (len(pattern) <= 2 or len(shared) < len(pattern)):
             if len(pattern) < 2:
@@ -132,6 +136,15 @@ def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
             continue
         anchors.append(place)
     return anchors
+
+
+def _after_sum(place: int, sums: Sequence[int], anchors: Sequence[int]) -> bool:
+    before = max((one for one in sums if one < place), default=-1)
+    return before > max((one for one in anchors if one < place), default=-1)
+
+
+def _money(pieces: Pieces) -> set[int]:
+    return {column for column, cell in pieces if is_money(cell.text)}
 
 
 def _is_row(filled: set[int], figures: set[int], columns: Columns) -> bool:

@@ -18,6 +18,7 @@ from llm.offline.layout.model import Row
 SUMS = (("gross_total", "net_total", "tax_total"), ("gross_total", "prepaid", "due_payable"))
 _CENT = Decimal("0.01")
 _TRIED = 5
+_WHOLE = 0.2
 _WORTH = 0.7
 """What agreeing numbers must keep of the score of those that do not agree."""
 
@@ -68,10 +69,15 @@ def _agreeing(paths: Sequence[Path], options: Mapping[Path, Sequence[Option]]) -
     chosen = sum(option.score for path in paths for option in options[path] if option.is_chosen)
     tried = product(*(options[path][:_TRIED] for path in paths))
     sums = [combination for combination in tried if _adds_up([option.number for option in combination])]
-    best = max(sums, key=lambda combination: sum(option.score for option in combination), default=None)
+    best = max(sums, key=_likely, default=None)
     if best is None or sum(option.score for option in best) < _WORTH * chosen:
         return {}
     return {path: option.value for path, option in zip(paths, best, strict=True) if not option.is_chosen}
+
+
+def _likely(combination: Sequence[Option]) -> float:
+    """The scores together; the whole is better known than its parts."""
+    return sum(option.score for option in combination) + _WHOLE * combination[0].is_chosen
 
 
 def _path(concept: str, targets: Sequence[Target]) -> Path | None:

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from llm.offline.extract.addresses import Party
 from llm.offline.extract.blocks import boxed_addresses
 from llm.offline.extract.boxes import cell_over
-from llm.offline.extract.captions import Caption, same_print
+from llm.offline.extract.captions import is_numbered, same_print
 from llm.offline.extract.labels import Hit
-from llm.offline.extract.parties import Party, role_at
+from llm.offline.extract.pointing import ALIKE, hits_for
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
 from llm.offline.extract.values import Value, values_in
@@ -22,13 +23,13 @@ from llm.offline.typing.amounts import currency_code
 from llm.offline.typing.codes import find_codes
 
 THRESHOLD = 0.3
-_ALIKE = 0.58
+_TAX_DIGITS = 8
+"""A tax number has at least so many digits."""
 _PRINTED = 0.5
 """What printed text counts as an answer on a page whose form fields are filled in."""
 WORDY = frozenset({"text", "name", "party"})
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
 _FILLERS = frozenset({":", "*", "#", "-", "–", "=", "Nr.", "No.", "n°"})
-_BOX_NUMBER = re.compile(r"^\d{1,2}[a-z]?$")
 _PATTERN_SCORES = {
     "iban": 0.5,
     "email": 0.35,
@@ -107,69 +108,40 @@ def _label_text(hit: Hit) -> str:
     return " ".join(token.text for token in hit.cell.tokens[hit.start : hit.end]).strip(" :")
 
 
-def hits_for(target: Target, reading: Reading) -> list[Hit]:
-    """Where labels for the target stand: by concept, by the likeness of names, by role."""
-    found: list[Hit] = []
-    if target.concept is not None:
-        found.extend(_concept_hits(target, reading))
-        alike = (hit for caption in reading.captions if (hit := _alike_hit(target, caption)))
-        found.extend(_weaker(hit, 0.92) for hit in alike if hit.quality >= 0.85)
-    elif target.part not in {"postcode", "line1", "line2"} or not target.party:
-        found.extend(hit for caption in reading.captions if (hit := _alike_hit(target, caption)))
-    return found
-
-
-def _concept_hits(target: Target, reading: Reading) -> Iterator[Hit]:
-    assert target.concept is not None  # noqa: S101  # the only caller asked
-    name = target.concept.name
-    for hit in reading.hits.get(name, ()):
-        other = {"seller_vat_id": "buyer", "buyer_vat_id": "seller"}.get(name)
-        weaker = other is not None and role_at(hit.cell, reading) == other
-        yield _weaker(hit, 0.5) if weaker else (_weaker(hit, 0.85) if _means_another(hit, name) else hit)
-    if name == "buyer_vat_id":
-        for hit in reading.hits.get("seller_vat_id", ()):
-            if role_at(hit.cell, reading) == "buyer":
-                yield _weaker(hit, 0.95)
-    for instead in target.concept.instead:
-        for hit in reading.hits.get(instead, ()):
-            yield _weaker(hit, 0.6)
-
-
-def _means_another(hit: Hit, name: str) -> bool:
-    """A label that may name the document's own number or one it refers to counts less for its own."""
-    return name == "document_number" and "order_reference" in hit.concepts
-
-
-def _weaker(hit: Hit, factor: float) -> Hit:
-    return Hit(hit.cell, hit.start, hit.end, hit.quality * factor, hit.concepts)
-
-
-def _alike_hit(target: Target, caption: Caption) -> Hit | None:
-    alike = likeness(target.words, caption.words)
-    if len(target.path) > 1:
-        alike = max(alike, 0.9 * likeness(target.words[-2:], caption.words))
-    if target.about and alike < _ALIKE:
-        alike = max(alike, 0.8 * likeness(caption.words, target.about)) if len(caption.words) > 1 else alike
-    if len(caption.cell.tokens) > 14 and not (caption.colon or is_numbered(caption.cell)):
-        alike *= 0.7  # running text, no label
-    if caption.cell.text[:1].islower():
-        alike *= 0.8  # the rest of a longer caption
-    if alike < _ALIKE:
-        return None
-    return Hit(caption.cell, 0, caption.end, alike)
-
-
 def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
     """Values of `kind` behind the label in its cell, else right of it, else below it. Units: reach 0–1."""
     rest = _until_next_label(hit, kind, reading)
     if rest:
-        inline = values_in(kind, rest, reading)
+        inline = _ordered(_labelled_values(kind, rest, reading), kind, rest)
         for rank, value in enumerate(inline[:3]):
             yield value, 1.0 - 0.05 * rank
         if inline and kind not in WORDY:
             return
     if not rest or kind not in WORDY:
         yield from _beside(hit, kind, reading, weakened=bool(rest))
+
+
+def _labelled_values(kind: str, tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    """The values behind a label; a tax number of a form that is not known is whatever number stands there."""
+    found = values_in(kind, tokens, reading)
+    if found or kind != "vat_id":
+        return found
+    whole = "".join(token.text for token in tokens[:5] if not token.text.endswith(":"))
+    for code in find_codes("vat_id", re.sub(r"[.\-]", "", whole)):
+        return [Value(code.value, code.value, tuple(token.index for token in tokens[:5]))]
+    numbers = values_in("id", tokens, reading)
+    return [
+        replace(value, fit=0.85 * value.fit) for value in numbers if sum(map(str.isdigit, value.text)) >= _TAX_DIGITS
+    ]
+
+
+def _ordered(values: list[Value], kind: str, tokens: Sequence[Token]) -> list[Value]:
+    """Of several amounts behind one label the one with a currency, else the last one is meant."""
+    between = [token for token in tokens if sum(map(str.isalpha, token.text)) > 3]
+    if kind != "amount" or len(values) < 2 or between:
+        return values
+    last = list(reversed(values))
+    return sorted(last, key=lambda value: not any(sign in value.text for sign in "€$£"))
 
 
 def _beside(hit: Hit, kind: str, reading: Reading, *, weakened: bool) -> Iterator[tuple[Value, float]]:
@@ -191,8 +163,10 @@ def _right(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
     for rank, cell in enumerate(cells_right(reading.layout, hit.cell)[:4]):
         if is_numbered(cell) or (reading.is_label(cell) and (rank or wordy or kind == "id")):
             return
+        if kind == "id" and reading.begins_with_label(cell):
+            return
         caption = wordy and not _ends_label(hit) and (same_print(cell, hit.cell) or is_numbered(hit.cell))
-        for value in values_in(kind, _value_tokens(cell), reading)[:1]:
+        for value in _labelled_values(kind, _value_tokens(cell), reading)[:1]:
             distance = max(0.0, cell.x0 - hit.cell.x1) / width
             yield value, (0.7 if caption else 1.0) * (0.97 - 0.25 * distance - 0.06 * rank)
 
@@ -214,7 +188,7 @@ def _below(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
         if same_print(cell, hit.cell) and cell.y0 - last.y1 < 0.5 * cell.height and cell.text[:1].islower():
             last = cell
             continue
-        values = values_in(kind, _comb(slot, kind, reading), reading)[:1]
+        values = _labelled_values(kind, _comb(slot, kind, reading), reading)[:1]
         yield from ((value, 0.97 - 0.08 * rank) for value in values)
         rank += 1
         if values and (kind in WORDY or kind == "id"):
@@ -260,22 +234,6 @@ def _comb(cell: Cell, kind: str, reading: Reading) -> Sequence[Token]:
             break
         tokens.extend(near.tokens)
     return tokens
-
-
-def is_numbered(cell: Cell) -> bool:
-    """Whether a cell begins like the caption of a form's box: "10 Gross proceeds"."""
-    first = cell.tokens[0].text
-    return (
-        len(cell.tokens) > 1
-        and bool(_BOX_NUMBER.match(first))
-        and cell.tokens[1].text[:1].isupper()
-        and _wordy_cell(cell)
-    )
-
-
-def _wordy_cell(cell: Cell) -> bool:
-    rest = [token.text for token in cell.tokens[1:]]
-    return sum(text.isalpha() and text.islower() for text in rest) > 0.3 * len(rest) or len(rest) == 1
 
 
 def _value_tokens(cell: Cell) -> Sequence[Token]:
@@ -359,7 +317,7 @@ def _from_boxes(target: Target, reading: Reading) -> Iterator[Candidate]:
     """The address in a form's box, whole, for who asks for it as one text."""
     if target.kind in WORDY and target.part == "address":
         for value, alike, label in boxed_addresses(target.words, reading):
-            if alike >= _ALIKE:
+            if alike >= ALIKE:
                 yield Candidate(value, 0.6 + 0.5 * alike, label)
 
 

@@ -9,6 +9,7 @@ from llm.offline.layout.model import Cell, Layout, Token
 from llm.offline.matching.words import words_of
 
 LEADING_NUMBER = re.compile(r"^(?:\d{1,2}[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
+_BOX_NUMBER = re.compile(r"^\d{1,2}[a-z]?$")
 _PARTS = frozenset({"-", "–", "|", "●", "•", "·", "/", "=", "—"})
 _LONGEST = 6
 """Units: words. What stands before a number in running text and may still name it."""
@@ -94,3 +95,19 @@ def same_print(below: Cell, cell: Cell) -> bool:
     """Whether two cells are set alike: values of forms are larger than their captions, or typed in."""
     alike = abs(below.height - cell.height) < 0.12 * cell.height
     return alike and below.tokens[0].origin == cell.tokens[0].origin
+
+
+def is_numbered(cell: Cell) -> bool:
+    """Whether a cell begins like the caption of a form's box: "10 Gross proceeds"."""
+    first = cell.tokens[0].text
+    return (
+        len(cell.tokens) > 1
+        and bool(_BOX_NUMBER.match(first))
+        and cell.tokens[1].text[:1].isupper()
+        and _wordy_cell(cell)
+    )
+
+
+def _wordy_cell(cell: Cell) -> bool:
+    rest = [token.text for token in cell.tokens[1:]]
+    return sum(text.isalpha() and text.islower() for text in rest) > 0.3 * len(rest) or len(rest) == 1

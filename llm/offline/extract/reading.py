@@ -6,7 +6,7 @@ from functools import cached_property
 
 from llm.content import DocumentContent
 from llm.offline.extract.boxes import captions_are_under, in_columns
-from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of
+from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, segments_of
 from llm.offline.extract.labels import Hit, Named, has_colon, label_hits
 from llm.offline.extract.titles import own_kinds
 from llm.offline.layout.analysis import analyse
@@ -78,6 +78,11 @@ class Reading:
         return [caption for cell in self.cells for caption in captions_of(self.layout, cell)]
 
     @cached_property
+    def segments(self) -> list[Caption]:
+        """What stands before the numbers inside cells, where a line says several things."""
+        return [caption for cell in self.cells for caption in segments_of(cell)]
+
+    @cached_property
     def _printed(self) -> frozenset[int]:
         """The words that are no answers: all that is printed in a document whose form fields are filled in."""
         tokens = [token for cell in self.cells for token in cell.tokens]
@@ -91,6 +96,10 @@ class Reading:
     def is_label(self, cell: Cell) -> bool:
         """Whether a cell is nothing but a known label, or stands in a column of them."""
         return cell.tokens[0].index in self._in_columns or self._is_known_label(cell)
+
+    def begins_with_label(self, cell: Cell) -> bool:
+        """Whether a cell is a label with its value."""
+        return any(hit.start == 0 and hit.quality >= _AMONG for hit in self.labelled.get(cell.tokens[0].index, ()))
 
     def _is_known_label(self, cell: Cell) -> bool:
         hits = self.labelled.get(cell.tokens[0].index, [])

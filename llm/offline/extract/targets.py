@@ -1,12 +1,13 @@
 """What a schema asks for: each leaf as a target with its words, its concept and the kind of its values."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from llm.offline.extract.schema import MAX_DEPTH, Node, properties_of, resolve, type_of
 from llm.offline.matching.lexicon import Concept, concept_of
-from llm.offline.matching.words import words_of, words_of_name
+from llm.offline.matching.words import word_list, words_of, words_of_name
 
 Path = tuple[str, ...]
 MAX_TARGETS = 600
@@ -27,7 +28,9 @@ _PARTS = {
     "country": "country land pays",
 }
 _PART_OF = {word: part for part, words in _PARTS.items() for word in words.split()}
-_ID_WORDS = frozenset({"number", "numbers", "no", "id", "code", "reference", "nr"})
+_ID_WORDS = word_list("id_names")
+_NAME_WORDS = word_list("person_names")
+_PRINTED = re.compile(r"\blabelled “([^”]{1,60})”")
 _DATE_WORDS = frozenset(["date", "datum", "dob", "day"])
 
 
@@ -45,6 +48,8 @@ class Target:
     party: str = ""
     part: str = ""
     node_format: str = ""
+    printed: tuple[str, ...] = ()
+    """The words of the label that the description says is printed: labelled “Net pay”."""
 
 
 def targets_of(schema: Any, root: Node) -> tuple[list[Target], list[tuple[Path, Node]]]:
@@ -69,7 +74,8 @@ def make_target(path: Path, node: Mapping[str, Any], json_type: str, *, column: 
     """The target for one leaf."""
     words = _path_words(path)
     own = words_of_name(path[-1])
-    about = words_of(str(node.get("description") or node.get("title") or ""))
+    described = str(node.get("description") or node.get("title") or "")
+    about, printed = words_of(described), _PRINTED.search(described)
     options = node.get("enum", [node["const"]] if "const" in node else ())
     enum = tuple(options) if isinstance(options, (list, tuple)) else ()
     party, part = ("", "") if column else _party(words, own)
@@ -79,7 +85,8 @@ def make_target(path: Path, node: Mapping[str, Any], json_type: str, *, column: 
     if party and concept is not None and concept.form:
         concept = None  # a part of the seller's or the buyer's address, not what a form asks for
     kind = _kind(concept, json_type, words, str(node.get("format", "")), about)
-    return Target(path, words, about, concept, kind, json_type, enum, party, part, str(node.get("format", "")))
+    node_format, label = str(node.get("format", "")), words_of(printed.group(1)) if printed else ()
+    return Target(path, words, about, concept, kind, json_type, enum, party, part, node_format, label)
 
 
 def _path_words(path: Path) -> tuple[str, ...]:
@@ -118,6 +125,6 @@ def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_fo
     for kind in ("email", "phone", "iban", "bic", "currency", "url"):
         if kind in words:
             return kind
-    if (words and words[-1] in _ID_WORDS) or {"ssn", "ein", "tin"} & set(words):
+    if words and words[-1] in _ID_WORDS:
         return "id"
-    return "text"
+    return "name" if words and words[-1] in _NAME_WORDS else "text"

@@ -131,7 +131,7 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
         plain = " ".join(part.text for part in run).strip("#:;,()")
         if plain.isalpha() and len(run) < len(tokens):
             continue
-        fit = (1.0 if any(map(str.isdigit, plain)) else 0.75) * (0.88**place)
+        fit = (1.0 if any(map(str.isdigit, plain)) else 0.75) * max(0.62, 0.88**place)
         if re.fullmatch(r"-?\d+[.,]\d{2}", plain) or _is_date(run[0], reading):
             fit *= 0.4
         return [Value(plain, plain, tuple(part.index for part in run), fit)]
@@ -156,7 +156,7 @@ def _names(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     return [
         Value(found.value, found.text, found.tokens, found.fit * (0.5 if found.text[0].islower() else 1.0))
         for found in _texts(tokens, reading)
-        if re.search(r"[^\W\d_]{2}", found.text) and len(found.text) <= 80 and find_place(found.text) is None
+        if re.search(r"[^\W\d_]\D*[^\W\d_]", found.text) and len(found.text) <= 80 and find_place(found.text) is None
     ]
 
 

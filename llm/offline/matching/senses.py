@@ -16,7 +16,7 @@ Senses = tuple[frozenset[str], ...]
 _LIGHT = word_list("light")
 """Senses that say what kind of value it is, or whose, rather than which."""
 _LIGHT_WEIGHT = 0.3
-_WHOSE = frozenset({"your", "our"})
+_WHOSE = frozenset({"your", "our", "until"})
 _LINKS = ("", "s", "n", "en", "es", "er", "e")
 _SHORTEST = 2
 """Units: letters. A shorter word is no part of a compound."""
@@ -81,6 +81,7 @@ def held(senses: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset(sense for part in senses for sense in part)
 
 
+@lru_cache(maxsize=131072)
 def meant_alike(target: Senses, label: Senses, given: frozenset[str] = frozenset()) -> float:
     """How well `label` names `target` by meaning. `given`: senses that the place or the value itself tells.
 
@@ -103,7 +104,7 @@ def meant_alike(target: Senses, label: Senses, given: frozenset[str] = frozenset
     said = sum(_weight(part) for at, part in enumerate(label) if at in matched)
     if not matched or (told > _LIGHT_WEIGHT * len(target) and all(_weight(label[at]) < 1 for at in matched)):
         return 0.0
-    return found / told * (0.6 + 0.4 * said / all_words)
+    return found / told * (0.4 + 0.6 * said / all_words)
 
 
 def _weight(part: frozenset[str]) -> float:

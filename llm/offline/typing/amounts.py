@@ -42,7 +42,7 @@ _DIGITS = r"\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d{1,4})?|\d+(?:[.,]\d+)*"
 _AMOUNT = re.compile(
     rf"(?P<before>{_CURRENCY})?\s?(?P<open>\()?(?P<sign>[-−–+])?\s?(?P<inner>{_CURRENCY})?\s?"
     rf"(?P<digits>{_DIGITS})(?P<cents>,-|,—|\.-)?(?P<trail>\s?[-−](?![\s\w]))?"
-    rf"(?:\s?(?P<percent>%))?(?P<after>\s?{_CURRENCY})?(?P<late>\s?[-−](?![\s\w]))?(?P<close>\))?",
+    rf"(?:\s?(?P<percent>%))?(?P<after>\s?{_CURRENCY}(?!\s?\d))?(?P<late>\s?[-−](?![\s\w]))?(?P<close>\))?",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,129 @@
+"""Labels that no list has: read by what their words stand for, in four languages, and by what the document is."""
+
+import json
+from typing import Any
+
+import pytest
+
+from llm.content import DocumentContent
+from llm.offline.extract.fill import extract
+from llm.offline.extract.reading import Reading
+from llm.offline.matching.naming import date_meant, number_meant
+from llm.offline.matching.senses import held, meant_alike, senses_of
+from llm.offline.matching.words import words_of, words_of_name
+from tests.llm.offline.paper import Paper, document
+
+
+def read(content: DocumentContent, *names: str, number: bool = False) -> dict[str, Any]:
+    """What extraction finds for a flat schema of these names."""
+    kind = {"type": "number" if number else "string"}
+    schema = {"type": "object", "properties": dict.fromkeys(names, kind)}
+    found = extract({"type": "json_schema", "json_schema": {"name": "t", "schema": schema}}, Reading(content))
+    return dict(json.loads(json.dumps(found)))
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("customer_number", "Kundennr."),
+        ("customer_number", "numéro de client"),
+        ("customer_number", "debiteurnummer"),
+        ("creditor_id", "Gläubiger-Identifikationsnummer"),
+        ("vehicle_registration", "Fahrzeugkennzeichen"),
+        ("meter_number", "Zählernummer"),
+        ("meter_reading", "Zählerstand"),
+        ("policy_holder", "Versicherungsschein-Inhaber"),
+        ("delivery_date", "Leveringsdatum"),
+        ("GlaeubigerID", "Gläubiger-ID"),
+    ],
+)
+def test_a_property_name_finds_the_label_of_another_language(name: str, label: str) -> None:
+    assert meant_alike(senses_of(words_of_name(name)), senses_of(words_of(label))) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("customer_number", "Lieferantennummer"), ("meter_number", "Kundennummer"), ("order_date", "Rechnungsdatum")],
+)
+def test_a_label_of_another_thing_is_not_taken(name: str, label: str) -> None:
+    assert meant_alike(senses_of(words_of_name(name)), senses_of(words_of(label))) < 0.5
+
+
+def test_compounds_are_taken_apart() -> None:
+    assert held(senses_of(words_of("Mitgliedsnummer"))) == {"member", "number"}
+    assert held(senses_of(words_of("omzetbelastingnummer"))) == {"tax", "number"}
+
+
+@pytest.mark.parametrize(
+    ("label", "own", "concept"),
+    [
+        ("Bestellung Nr.", "order", "document_number"),
+        ("Bestellung Nr.", "invoice", "order_reference"),
+        ("Your PO", "invoice", "order_reference"),
+        ("zu Rechnung", "credit_note", "related_document_number"),
+        ("Op factuur", "credit_note", "related_document_number"),
+        ("LEVERINGSBON nr", "delivery_note", "document_number"),
+        ("numéro de client", "invoice", "buyer_id"),
+        ("Pièce n°", "invoice", "document_number"),
+    ],
+)
+def test_whose_number_it_is_depends_on_what_the_document_is(label: str, own: str, concept: str) -> None:
+    found = number_meant(words_of(label), frozenset({own}))
+    assert found is not None
+    assert found[0] == concept
+
+
+@pytest.mark.parametrize(
+    ("label", "own", "concept"),
+    [
+        ("Te betalen voor", "invoice", "due_date"),
+        ("Zahlbar bis", "invoice", "due_date"),
+        ("Ausführung", "invoice", "delivery_date"),
+        ("Shipped", "delivery_note", "delivery_date"),
+        ("Geldig t/m", "quote", "period_end"),
+        ("Valable jusqu'au", "quote", "period_end"),
+        ("Auftrag vom", "invoice", "order_date"),
+        ("Belegdatum", "credit_note", "issue_date"),
+    ],
+)
+def test_what_a_date_is_for_follows_from_the_words_of_its_label(label: str, own: str, concept: str) -> None:
+    found = date_meant(words_of(label), frozenset({own}))
+    assert found is not None
+    assert found[0] == concept
+
+
+def test_totals_are_found_by_what_their_labels_are_made_of() -> None:
+    paper = Paper().put(40, 40, "Rechnung Nr. 24-3307", size=18)
+    paper.row(300, (300, "Zwischentotal"), (480, "3'521.10"))
+    paper.row(316, (300, "Total exkl. MWST"), (480, "3'415.47"))
+    paper.row(332, (300, "MWST 8.1 %"), (480, "276.65"))
+    paper.row(348, (300, "Rechnungstotal CHF"), (480, "3'692.12"))
+    found = read(document(paper), "line_total", "net_total", "tax_total", "gross_total", number=True)
+    assert found == {"line_total": 3521.1, "net_total": 3415.47, "tax_total": 276.65, "gross_total": 3692.12}
+
+
+def test_several_labels_with_their_numbers_in_one_line_are_told_apart() -> None:
+    paper = Paper().put(40, 40, "Tax Invoice", size=18)
+    paper.put(40, 400, "BSB 063-142 Account 1045 8820")
+    found = read(document(paper), "bsb", "account_number")
+    assert found == {"bsb": "063-142", "account_number": "1045 8820"}
+
+
+def test_a_unit_says_what_a_number_measures() -> None:
+    paper = Paper().put(40, 40, "LEVERINGSBON nr 5520148", size=14)
+    for place, (label, value) in enumerate((("BRUTO", "31.420 kg"), ("TARRA", "13.610 kg"), ("NETTO", "17.810 kg"))):
+        paper.row(200 + 16 * place, (40, label), (140, value))
+    found = read(document(paper), "gross_weight", "tare_weight", "net_weight", number=True)
+    assert found == {"gross_weight": 31420, "tare_weight": 13610, "net_weight": 17810}
+
+
+def test_the_same_label_is_the_seller_s_or_the_buyer_s_by_where_it_stands() -> None:
+    paper = Paper().put(40, 40, "Bluegum Supplies Pty Ltd", size=14).put(40, 60, "ABN 55 614 830 275")
+    paper.put(40, 160, "Invoice to").put(40, 174, "Karadoc Growers").put(40, 188, "ABN 54 127 904 386")
+    found = read(document(paper), "seller_abn", "buyer_abn")
+    assert found == {"seller_abn": "55 614 830 275", "buyer_abn": "54 127 904 386"}
+
+
+def test_of_a_count_and_a_sum_behind_a_label_the_sum_is_its_amount() -> None:
+    paper = Paper().put(40, 40, "Statement of fees", size=14).put(40, 300, "Total fees 20.70 $6,573.00")
+    assert read(document(paper), "total_fees", number=True) == {"total_fees": 6573}

@@ -1,13 +1,12 @@
-"""Words from a picture of a page. Engines stand behind one small interface; the default is RapidOCR."""
+"""Words from a picture of a page. Engines stand behind one small interface; the one there is (rapid.py) is RapidOCR."""
 
 import math
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from rapidocr import RapidOCR
 
 from documents.ingest.layout import Layout, arrange
 from documents.ingest.pieces import Piece
@@ -31,41 +30,6 @@ class OcrEngine(Protocol):
     """Reads a picture into lines of words."""
 
     def read(self, pixels: Pixels) -> list[list[OcrWord]]: ...
-
-
-class RapidEngine:
-    """RapidOCR on one thread with the models of its wheel.
-
-    Source: settings measured on dense pages; the angle classifier flips lines and is off, the detector works on
-    960 pixels. Parallelism comes from processes.
-    """
-
-    def __init__(self) -> None:
-        self._engine: Any = RapidOCR(
-            params={
-                "Global.use_cls": False,
-                "Global.return_word_box": True,
-                "Global.log_level": "critical",
-                "Det.limit_side_len": 960,
-                "Det.limit_type": "max",
-                "EngineConfig.onnxruntime.intra_op_num_threads": 1,
-                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-            }
-        )
-
-    def read(self, pixels: Pixels) -> list[list[OcrWord]]:
-        found = self._engine(np.ascontiguousarray(pixels[:, :, ::-1]))
-        if found.txts is None or found.word_results is None:
-            return []
-        return [_words(line) for line in found.word_results if line]
-
-
-def _words(line: Any) -> list[OcrWord]:
-    return [
-        OcrWord(str(text), float(score), tuple((float(x), float(y)) for x, y in polygon))
-        for text, score, polygon in line
-        if polygon is not None and str(text).strip()
-    ]
 
 
 @dataclass(frozen=True, slots=True)

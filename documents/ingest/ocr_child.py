@@ -10,7 +10,8 @@ import numpy as np
 from documents.ingest import wire
 from documents.ingest.child import read_limits, serve
 from documents.ingest.layout import arrange
-from documents.ingest.ocr import OcrEngine, RapidEngine, read_picture
+from documents.ingest.ocr import OcrEngine, read_picture
+from documents.ingest.rapid import RapidEngine
 from documents.ingest.textlayer import page_content
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from PIL import Image
 
-from documents.ingest.ocr import RapidEngine
+from documents.ingest.rapid import RapidEngine
 from documents.ingest.wire import words_as_columns
 from documents.models import Document, Page, ShareLink
 from documents.page_index import fold_text

@@ -225,6 +225,11 @@ class PageIndex:
     def _lines(self) -> list[tuple[IndexedPage, Line]]:
         return [(page, line) for page in self._pages for line in page.lines]
 
+    def filled_in(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Of several places those in fields, on a form that was filled in: its printed words only ask."""
+        answers = [hit for hit in hits if self._by_number[hit.page].is_filled_in(hit)]
+        return answers or list(hits)
+
     def page(self, number: int) -> IndexedPage:
         """Units: `number` is 1-based."""
         return self._by_number[number]

@@ -26,6 +26,8 @@ _OPENED_OUT = str.maketrans(
 )
 _SHORT_CODE = 6
 """Fewer letters and digits without a blank stand close together: "1" and "5" of two cells are not 15."""
+_FILLED = 5
+"""A page with so many words in fields is a form that was filled in."""
 _FARTHER = 1.5
 """How much wider than inside a code the gap after it must be for the next digits not to belong to it."""
 
@@ -186,6 +188,15 @@ class IndexedPage:
             boxes[word.line] = (min(x0, word.x0), min(y0, word.y0), max(x1, word.x1), max(y1, word.y1))
         quote = " ".join(self.words[position].text for position in positions)
         return Hit(self.number, tuple(positions), tuple(boxes.values()), quote)
+
+    @cached_property
+    def _filled(self) -> int:
+        return sum(word.origin == "form" and any(map(str.isalnum, word.text)) for word in self.words)
+
+    def is_filled_in(self, hit: Hit) -> bool:
+        """Whether a place is in a field of a form that was filled in."""
+        origins = {self.words[position].origin for position in hit.words}
+        return origins == {"form"} and self._filled >= _FILLED
 
     def says(self, value: str, positions: Sequence[int]) -> bool:
         """Whether words that are equal to a value without signs really say it."""

@@ -1,6 +1,5 @@
 """What is printed beside and above a place, and whether it names a property."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -26,9 +25,8 @@ class Wanted:
 
     @classmethod
     def of(cls, path: str) -> "Wanted":
-        words = re.sub(r"([a-z])([A-Z])", r"\1 \2", path.replace("_", " ").replace(".", " "))
         name = words_of_name(path.rpartition(".")[2])
-        tokens = tuple(fold_text(word) for word in words.split() if not word.isdigit())
+        tokens = tuple(fold_text(word) for word in words_of_name(path) if not word.isdigit())
         return cls(tokens, concept_of(name), concept_of(name, columns=True))
 
 

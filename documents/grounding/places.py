@@ -5,6 +5,7 @@ the likeliest is given); `not_found` (it stands nowhere: perhaps invented, perha
 empty value: the document does not have it).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,15 +14,17 @@ from documents.grounding.labels import Wanted, label_score
 from documents.grounding.leaves import Leaf, is_empty, leaves_of, texts_of_rows
 from documents.grounding.lookups import Lookup
 from documents.grounding.rows import settle_rows
-from documents.page_index import Hit, PageIndex, fold_text
+from documents.page_index import Hit, PageIndex
 from documents.spellings import currency_sign
 from llm.content import PageContent
 from llm.offline.matching.words import words_of_name
 
 State = Literal["found", "ambiguous", "not_found", "absent"]
 
-_SHORT = 3
-"""A text this short may mean two things in two places; a longer one is one thing said twice."""
+_MOST_RIVALS = 40
+_DASHES = frozenset("-–/.")
+_WORD = re.compile(r"[^\W\d_]{3}")
+"""A text with words in two places is one thing said twice; a number or a letter may be two things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,16 @@ def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
     for leaf in leaves:
         if leaf.value is False or not is_empty(leaf.value):
             places = lookup.places(leaf.path, leaf.value, beside.get(leaf.row, ()))
-            leaf.hits, leaf.doubtful = list(places.hits), places.doubtful
+            leaf.hits, leaf.doubtful = lookup.index.filled_in(places.hits), places.doubtful
     for leaf in leaves:
         if len(leaf.hits) == 1:
             leaf.settled = leaf.hits[0]
     settle_rows(lookup.index, leaves)
     _settle_objects(leaves)
     _settle_families(leaves)
+    _choose(lookup.index, [leaf for leaf in leaves if _is_said_twice(leaf.value)])
+    _settle_objects(leaves)
+    _choose(lookup.index, leaves)
     return {leaf.path: _grounding(lookup.index, leaf) for leaf in leaves}
 
 
@@ -100,29 +106,54 @@ def _pull(leaf: Leaf, anchors: list[Hit]) -> None:
         leaf.settled = leaf.hits[near[0][1]]
 
 
+def _choose(index: PageIndex, leaves: list[Leaf]) -> None:
+    """Settle what is left: by label, where one stands out; equal values share their places out among them."""
+    shared: dict[tuple[tuple[int, tuple[int, ...]], ...], list[Leaf]] = {}
+    for leaf in leaves:
+        if leaf.settled is None and leaf.hits:
+            shared.setdefault(tuple((hit.page, hit.words) for hit in leaf.hits), []).append(leaf)
+    for members in shared.values():
+        alone = len(members) > _MOST_RIVALS or len(members) > len(members[0].hits) or _is_said_twice(members[0].value)
+        for group in [[leaf] for leaf in members] if alone else [members]:
+            _share_out(index, group)
+
+
+def _share_out(index: PageIndex, leaves: list[Leaf]) -> None:
+    """Leaves with the same places: the best pair of name and label first, each place once."""
+    hits, wanted = leaves[0].hits, [Wanted.of(leaf.path) for leaf in leaves]
+    scores = [[label_score(index.page(hit.page), hit, name) for hit in hits] for name in wanted]
+    left, free = list(range(len(leaves))), list(range(len(hits)))
+    in_order = len(leaves) == len(hits) and len({leaf.column for leaf in leaves}) == 1 < len(leaves)
+    sure = True
+    while left:
+        _, leaf, hit = max((scores[one][place], -one, -place) for one in left for place in free)
+        chosen, place = leaves[-leaf], -hit
+        others = [scores[-leaf][other] for other in free if other != place]
+        is_clear = scores[-leaf][place] > max(others, default=-1.0) and sure
+        sure = is_clear
+        chosen.settled = hits[place]
+        chosen.doubtful = chosen.doubtful or not (is_clear or in_order or _is_said_twice(chosen.value))
+        left.remove(-leaf)
+        free.remove(place)
+
+
+def _is_said_twice(value: Any) -> bool:
+    """Whether a value in two places is one thing said twice: a name, a currency; not a number."""
+    if not isinstance(value, str):
+        return False
+    return bool(currency_sign(value) or _WORD.search(value))
+
+
 def _grounding(index: PageIndex, leaf: Leaf) -> Grounding:
     if leaf.settled is not None:
         return _as_grounding(index, "ambiguous" if leaf.doubtful else "found", leaf.settled)
-    if leaf.hits:
-        return _choose(index, leaf)
     if is_empty(leaf.value) or (leaf.value == 0 and not isinstance(leaf.value, str)):
         return Grounding("absent")
     return Grounding("not_found")
 
 
-def _choose(index: PageIndex, leaf: Leaf) -> Grounding:
-    """Several places: the one whose label is most like the property's name, if one stands out."""
-    wanted = Wanted.of(leaf.path)
-    scored = sorted(
-        (label_score(index.page(hit.page), hit, wanted), -position, hit) for position, hit in enumerate(leaf.hits)
-    )
-    best, second = scored[-1], scored[-2]
-    said_twice = isinstance(leaf.value, str) and len(fold_text(leaf.value)) > _SHORT and not leaf.value[:1].isdigit()
-    clear = best[0] > second[0] or said_twice or (isinstance(leaf.value, str) and bool(currency_sign(leaf.value)))
-    return _as_grounding(index, "found" if clear and not leaf.doubtful else "ambiguous", best[2])
-
-
 def _as_grounding(index: PageIndex, state: State, hit: Hit) -> Grounding:
     words = index.page(hit.page).words
-    is_filled = bool(hit.words) and all(words[position].origin == "form" for position in hit.words)
+    said = [words[position] for position in hit.words if words[position].text not in _DASHES]
+    is_filled = bool(said) and all(word.origin == "form" for word in said)
     return Grounding(state, hit.page, hit.boxes, hit.quote, "form" if is_filled else "")

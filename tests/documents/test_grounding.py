@@ -1,6 +1,7 @@
 """Every value is tied to the words it came from, or said to stand nowhere."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -111,7 +112,26 @@ def test_values_of_one_row_are_looked_for_on_one_row() -> None:
 
 def test_rows_without_any_clear_value_take_the_places_one_after_the_other() -> None:
     places = ground(data={"marks": ["x9", "x9"]}, pages=[page("x9", "x9")])
+    assert [(found.state, found.boxes[0][1]) for found in places.values()] == [("found", 0), ("found", 1 / 50)]
+    places = ground(data={"marks": ["x9", "x9"]}, pages=[page("x9", "x9", "x9")])
     assert {found.state for found in places.values()} == {"ambiguous"}
+
+
+def test_two_names_of_one_value_take_a_place_each_by_their_labels() -> None:
+    form = page("State income    1,000.00", "Other pay       1,000.00")
+    places = ground(data={"bonus": 1000, "state_income": 1000}, pages=[form])
+    assert (places["state_income"].state, places["state_income"].boxes[0][1]) == ("found", 0)
+    assert (places["bonus"].state, places["bonus"].boxes[0][1]) == ("found", 1 / 50)
+
+
+def test_on_a_form_that_was_filled_in_an_answer_is_a_field_not_a_printed_word() -> None:
+    sheet = page("Enter the code (C=C corp, S=S corp) S", "Name Jane Anna Maria Doe")
+    filled = tuple(
+        replace(word, origin="form") if word.text in {"S", "Jane", "Anna", "Maria", "Doe"} else word
+        for word in sheet.words
+    )
+    places = ground(data={"code": "S"}, pages=[replace(sheet, words=filled)])
+    assert (places["code"].state, places["code"].quote, places["code"].source) == ("found", "S", "form")
 
 
 def test_a_checked_box_is_found_by_the_words_beside_it() -> None:

@@ -9,6 +9,7 @@ from llm.offline.extract.reading import Reading
 from llm.offline.extract.roles import ROLES, headings, hit_role, is_heading, rest_of, role_at
 from llm.offline.extract.values import Value
 from llm.offline.layout.model import Cell, Token
+from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.words import words_of
 from llm.offline.typing.codes import find_codes
 from llm.offline.typing.places import PlaceLine, find_place, is_country, lone_postcode
@@ -17,6 +18,8 @@ _SEPARATORS = frozenset("●•·|-–—,;:")
 _SALUTATION = frozenset(
     ["herrn", "herr", "frau", "monsieur", "madame", "mr", "mrs", "ms", "firma", "an", "to", "mme", "m"]
 )
+_CODE = 7
+"""Units: digits. So many make a code or the number of a telephone."""
 _ADDRESS = frozenset({"anschrift", "adresse", "address", "adres"})
 _LONGEST = 220
 """Units: characters. The small print at a page's foot has no longer lines that name a party."""
@@ -48,7 +51,7 @@ def party_at(cell: Cell, reading: Reading) -> Party | None:
     if len(cell.text) > _LONGEST or cell.line in reading.table_lines:
         return None
     place = find_place(cell.text)
-    if place is None:
+    if place is None or _is_named(place.city):
         return _over_postcode(cell, reading)
     before = _pieces(cell, place)
     if len(before) >= 2 and (party := _one_line(cell, place, before)) is not None:
@@ -59,6 +62,12 @@ def party_at(cell: Cell, reading: Reading) -> Party | None:
     if not stack and not before and not re.search(r"[A-Z]{2}", place.state):
         return None
     return _block(cell, place, stack, reading, street=before)
+
+
+def _is_named(city: str) -> bool:
+    """Whether what follows a number is a label, not a city: "0771 Date"."""
+    words = words_of(city)
+    return any(hit.end - hit.start == len(words) for hit in find_phrases(words))
 
 
 def _over_postcode(cell: Cell, reading: Reading) -> Party | None:
@@ -89,7 +98,13 @@ def _pieces(cell: Cell, place: PlaceLine) -> list[list[Token]]:
         pieces[-1].append(token)
         if token.text.endswith((",", ";", ":")) and len(token.text) > 1:
             pieces.append([])
-    return [piece for piece in pieces if piece and any(c.isalpha() for t in piece for c in t.text)]
+    return [piece for piece in pieces if piece and _is_of_address(piece)]
+
+
+def _is_of_address(piece: Sequence[Token]) -> bool:
+    """Whether a piece may be a name or a street: words, and no code or number of a telephone."""
+    text = " ".join(token.text for token in piece)
+    return any(map(str.isalpha, text)) and sum(map(str.isdigit, text)) < _CODE and "@" not in text
 
 
 def _one_line(cell: Cell, place: PlaceLine, before: list[list[Token]]) -> Party | None:

@@ -1,6 +1,7 @@
 """Who is who: addresses, sender lines and labelled names, with the role of seller, buyer or recipient."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from llm.offline.extract.addresses import LEGAL, Party, party_at
 from llm.offline.extract.labels import Hit
@@ -18,10 +19,18 @@ def find_parties(reading: Reading) -> list[Party]:
     parties = [party for cell in reading.cells if (party := party_at(cell, reading))]
     parties += _labelled_names(reading, parties)
     _infer_roles(parties, reading)
+    parties += _recipients(parties)
     head = _head_name(reading)
     if head is not None and not any(party.role == "seller" for party in parties):
         parties.append(head)
     return parties
+
+
+def _recipients(parties: Sequence[Party]) -> list[Party]:
+    """Who gets the goods is the buyer where no other address is the buyer's."""
+    if any(party.role == "buyer" and "city" in party.parts for party in parties):
+        return []
+    return [replace(party, role="buyer", certainty=0.4) for party in parties if party.role == "ship_to"][:1]
 
 
 def _labelled_names(reading: Reading, parties: Sequence[Party]) -> list[Party]:

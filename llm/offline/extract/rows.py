@@ -159,6 +159,8 @@ def header_score(target: Target, header: str) -> float:
         if target.concept.name in hit.concepts:
             share = (hit.end - hit.start) / max(1, len(words))
             best = max(best, 0.5 + 0.5 * share)
+        elif any(target.concept.name in concepts()[name].instead for name in hit.concepts):
+            best = max(best, 0.6)
     return max(best, alike * 0.95)
 
 

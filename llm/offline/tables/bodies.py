@@ -15,6 +15,10 @@ from llm.offline.tables.heads import Head, head_at
 _GAP = 6.0
 """Units: line heights. A wider gap ends a table."""
 _SUMS = frozenset({"line_total", "net_total", "tax_total", "gross_total", "due_payable", "prepaid"})
+_TOTAL = frozenset(
+    ["total", "totals", "totaal", "totale", "summe", "somme", "subtotal", "subtotaal", "zwischensumme", "gesamtsumme"]
+)
+"""What begins with these is no row, whatever follows."""
 _CARRIED = frozenset(
     ["ubertrag", "carried", "brought", "report", "reporter", "transport", "overdracht", "transporteren", "forward"]
 )
@@ -48,7 +52,7 @@ def is_sum(text: str) -> bool:
     label = words_of(text)
     if not label:
         return False
-    if is_tax(label[0]):
+    if is_tax(label[0]) or label[0] in _TOTAL:
         return True
     meant = amount_meant(label)
     if meant is not None and meant[0] in _SUMS and meant[1] >= 0.8:

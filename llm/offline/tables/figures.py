@@ -7,12 +7,13 @@ _NUMERIC = re.compile(
 )
 _NUMBER_WITH_UNIT = re.compile(r"^[-+−]?\d[\d.,]*\s+\S{1,10}$")
 _MONEY = re.compile(r"\d[.,]\d{2}(?!\d)|\d,[-–—]|\d{1,3}(?:[.,'’ ]\d{3})+(?!\d)")
+_DATE = re.compile(r"^\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{2}|\d{4})$|^\d{4}\.\d{2}\.\d{2}$")
 _TAIL = re.compile(r"^(?:[A-Z*]|[A-Z]\d|\d[A-Z]?|\*+)$")
 
 
 def is_numeric(text: str) -> bool:
     """Whether a cell is a number, an amount or a percentage by its look."""
-    return bool(_NUMERIC.match(text.strip()))
+    return bool(_NUMERIC.match(text.strip())) and not _DATE.match(text.strip())
 
 
 def is_figure(text: str) -> bool:

@@ -8,7 +8,7 @@ from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.words import words_of
 from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum, until_sums
 from llm.offline.tables.columns import Columns
-from llm.offline.tables.figures import is_figure, is_money
+from llm.offline.tables.figures import is_figure, is_money, is_numeric
 from llm.offline.tables.heads import Head, head_at
 from llm.offline.tables.lists import find_lists
 
@@ -81,11 +81,14 @@ def _table(lines: Sequence[Line], place: int, head: Head) -> Table | None:
 
 def _is_one(table: Table, head: Head) -> bool:
     """Boxes of labels with a value under each look like a table of one row: those have no amounts."""
-    return (
-        len(table.rows) > 1
-        or _has_amounts(table)
-        or (head.known >= 3 and _has_figures(table) and len(head.columns) < 6)
-    )
+    if _has_amounts(table):
+        return True
+    counted = [
+        column
+        for column in range(len(table.headers))
+        if 2 * sum(is_numeric(row.text(column).split(" ")[0]) for row in table.rows) >= len(table.rows)
+    ]
+    return bool(counted) and (len(table.rows) > 1 or (head.known >= 3 and len(head.columns) < 6))
 
 
 def _has_items(table: Table) -> bool:

@@ -35,7 +35,7 @@ _PATTERNS = tuple(
         rf"(?P<city>{_CITY}),? (?P<postcode>{_UK})(?!\w)",
         rf"(?P<city>{_CITY}),? (?P<postcode>{_EIRCODE})(?!\w)",
         rf"^(?P<postcode>{_UK}),? (?P<city>{_CITY})$",
-        rf"(?:^|(?<=[\s,;·•|(–-]))(?:(?P<country>[A-Z]{{1,2}})[- –] ?)?(?P<postcode>\d{{5}}|\d{{4}}(?: ?[A-Z]{{2}}\b)?)"
+        rf"(?:^|(?<=[\s,;·•|(]))(?:(?P<country>[A-Z]{{1,2}})[- –] ?)?(?P<postcode>\d{{5}}|\d{{4}}(?: ?[A-Z]{{2}}\b)?)"
         rf" ?(?P<city>{_CITY})",
     )
 )

@@ -16,7 +16,19 @@ _GAP = 6.0
 """Units: line heights. A wider gap ends a table."""
 _SUMS = frozenset({"line_total", "net_total", "tax_total", "gross_total", "due_payable", "prepaid"})
 _TOTAL = frozenset(
-    ["total", "totals", "totaal", "totale", "summe", "somme", "subtotal", "subtotaal", "zwischensumme", "gesamtsumme"]
+    [
+        "total",
+        "totals",
+        "totaal",
+        "totale",
+        "summe",
+        "somme",
+        "subtotal",
+        "subtotaal",
+        "zwischensumme",
+        "gesamtsumme",
+        "gesamt",
+    ]
 )
 """What begins with these is no row, whatever follows."""
 _CARRIED = frozenset(

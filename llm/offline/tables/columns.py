@@ -9,6 +9,8 @@ from llm.offline.tables.heads import Head
 
 _INSIDE = 0.4
 """What a limit costs that runs between two words of one cell, where one through a word costs 1."""
+_EMPTY = 0.45
+"""What a limit costs for a row that has nothing in the column left of it."""
 _MARGIN = 2.5
 """Units: line heights. How far a table's cells may stand outside its head."""
 
@@ -19,8 +21,10 @@ class Columns:
     def __init__(self, head: Head, body: Sequence[Line]) -> None:
         self.head = head
         self.spans = [(min(c.x0 for c in column), max(c.x1 for c in column)) for column in head.columns]
-        near = [cell for line in body for cell in line.cells if self.holds(cell)]
-        self.limits = [self._limit(number, near) for number in range(len(self.spans) - 1)]
+        rows = [[cell for cell in line.cells if self.holds(cell)] for line in body]
+        self.limits: list[float] = []
+        for number in range(len(self.spans) - 1):
+            self.limits.append(self._limit(number, rows))
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -30,11 +34,16 @@ class Columns:
         margin = _MARGIN * self.head.height
         return cell.x1 > self.head.x0 - margin and cell.x0 < self.head.x1 + margin
 
-    def _limit(self, number: int, cells: Sequence[Cell]) -> float:
-        """Where the fewest words are cut between two names; of several such places the widest, nearest the names."""
+    def _limit(self, number: int, rows: Sequence[Sequence[Cell]]) -> float:
+        """Where the fewest words are cut between two names and the fewest rows have nothing left of it.
+
+        Of several such places the widest, nearest the names.
+        """
+        start = self.limits[-1] if self.limits else float("-inf")
         (a0, a1), (b0, b1) = self.spans[number], self.spans[number + 1]
         low, high = (a0 + a1) / 2, (b0 + b1) / 2
-        near = [cell for cell in cells if cell.x1 > low and cell.x0 < high]
+        near = [cell for row in rows for cell in row if cell.x1 > low and cell.x0 < high]
+        centers = [[(t.x0 + t.x1) / 2 for cell in row for t in cell.tokens] for row in rows]
         edges = sorted(
             {low, high, a1, b0, *(x for cell in near for t in cell.tokens for x in (t.x0, t.x1) if low < x < high)}
         )
@@ -46,6 +55,7 @@ class Columns:
             x = (left + right) / 2
             away = 0.0 if a1 <= x <= b0 else min(abs(x - a1), abs(x - b0)) / max(b1 - a0, 1e-6)
             cost = sum(_cost(cell, x) for cell in near) + 0.3 * away - 0.002 * (right - left) / self.head.height
+            cost += _EMPTY * sum(not any(start < center < x for center in row) for row in centers)
             if cost < cheapest:
                 best, cheapest = x, cost
         return best

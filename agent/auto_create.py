@@ -7,6 +7,7 @@ one before, so that it writes nothing any more, and takes away what that made; t
 
 import uuid
 from concurrent.futures import Future, wait
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -35,8 +36,9 @@ from documents import auto_create
 from documents.auto_create import Claim, Failure
 from documents.clearing import clear_made
 from documents.errors import ProposalStopped
-from documents.fitting import fitting_schema
+from documents.fitting import fitting_prompt, fitting_schema
 from documents.leaving import sources_of
+from documents.reusing import take_back_reused
 from llm.catalog import require_chat_model
 from llm.sources import is_remote
 from organizations.services import record
@@ -50,6 +52,10 @@ MESSAGE = (
     "those fields, and run the extraction."
 )
 REUSE = "A schema that fits is mentioned here: use it instead of creating another one."
+REUSE_BOTH = (
+    "A schema that fits and a prompt that uses it are mentioned here: create neither, but run the extraction with "
+    "that prompt."
+)
 _LOOK_SECONDS = 1.0
 _PATIENCE_SECONDS = 10.0
 
@@ -79,9 +85,8 @@ def _begin(claim: Claim) -> Loaded:
     if attempt.turn_id is not None:
         _fence_off(attempt.turn_id)
     clear_made(actor=claim.actor, run=run)
-    fitting = fitting_schema(actor=claim.actor, document_id=claim.document_id)
-    mentions = [{"type": "schema", "id": show_id(fitting.schema_id)}] if fitting else []
-    question = f"{MESSAGE}\n\n{REUSE}" if fitting else MESSAGE
+    take_back_reused(actor=claim.actor, run=run, attempt=attempt)
+    claim, question, mentions = _reusing(claim)
     turn = _store_turn(claim, mentions)
     append_question(turn, question)
     auto_create.attach_turn(claim=claim, thread_id=turn.thread_id, turn_id=turn.pk)
@@ -98,6 +103,19 @@ def _begin(claim: Claim) -> Loaded:
         limits=headless_limits(),
         judge=headless_judge(tally, partial(auto_create.extractions_cost, claim.run_id)),
     )
+
+
+def _reusing(claim: Claim) -> tuple[Claim, str, list[dict[str, Any]]]:
+    """Look for a schema that fits, and a prompt for it. Returns: the claim that may run it, question and mentions."""
+    schema = fitting_schema(actor=claim.actor, document_id=claim.document_id)
+    if schema is None:
+        return claim, MESSAGE, []
+    mentions = [{"type": "schema", "id": show_id(schema.pk)}]
+    prompt = fitting_prompt(actor=claim.actor, document_id=claim.document_id, schema=schema)
+    if prompt is None:
+        return claim, f"{MESSAGE}\n\n{REUSE}", mentions
+    mentions.append({"type": "prompt", "id": show_id(prompt.pk)})
+    return replace(claim, actor=replace(claim.actor, reuses=prompt.pk)), f"{MESSAGE}\n\n{REUSE_BOTH}", mentions
 
 
 def _store_turn(claim: Claim, mentions: list[dict[str, Any]]) -> Turn:

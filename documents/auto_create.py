@@ -25,6 +25,7 @@ from documents.events import append_event
 from documents.models import AutoCreate, Document, Extraction, Run
 from documents.processing import find_run, lock_latest_read, lock_run
 from documents.results import CURRENT
+from documents.reusing import results_of_reused, take_back_reused
 from documents.states import lock_state, refresh_state
 from organizations.actor import Actor
 from organizations.models import Organization
@@ -161,10 +162,10 @@ def claim_proposal(*, run_id: uuid.UUID) -> Claim | None:
 
 @transaction.atomic
 def attach_turn(*, claim: Claim, thread_id: uuid.UUID | None, turn_id: uuid.UUID) -> None:
-    """Remember where the agent's log is. Raises: ProposalStopped."""
+    """Remember where the agent's log is, and which prompt it may reuse. Raises: ProposalStopped."""
     _, attempt = lock_held(claim)
-    attempt.thread_id, attempt.turn_id = thread_id, turn_id
-    attempt.save(update_fields=["thread_id", "turn_id", "updated_at"])
+    attempt.thread_id, attempt.turn_id, attempt.prompt_revision_id = thread_id, turn_id, claim.actor.reuses
+    attempt.save(update_fields=["thread_id", "turn_id", "prompt_revision", "updated_at"])
 
 
 @transaction.atomic
@@ -196,13 +197,15 @@ def end_proposal(*, claim: Claim, failure: Failure | None, cost: Any = 0) -> Aut
     """
     run, attempt = lock_held(claim)
     run.cost_usd = cost
-    found = None if run.cancel_requested else _extraction_of(run)
+    found = None if run.cancel_requested else _extraction_of(run, attempt)
     if found is None:
         stopped = Failure("cancelled", "Stopped.") if run.cancel_requested else failure
         _end_without(run, attempt, stopped or Failure("nothing_extracted", "The agent ended without an extraction."))
         return attempt
     _end_run(run, Run.Phase.COMPLETE)
     prompt = found.prompt_revision
+    if found.prompt_revision_id != attempt.prompt_revision_id:  # it made one of its own all the same
+        take_back_reused(actor=claim.actor, run=run, attempt=attempt)
     schema = prompt.schema_revision if prompt else None
     attempt.status, attempt.proposed_at = Status.PROPOSED, timezone.now()
     attempt.extraction, attempt.prompt_revision, attempt.schema_revision = found, prompt, schema
@@ -221,8 +224,11 @@ def end_proposal(*, claim: Claim, failure: Failure | None, cost: Any = 0) -> Aut
 
 def extractions_cost(run_id: uuid.UUID) -> Decimal:
     """What the extractions of a propose run have cost so far. Units: US dollars."""
-    rows = Extraction.objects.filter(prompt_revision__prompt__made_by_run=run_id)
-    return rows.aggregate(sum=Sum("cost_usd"))["sum"] or Decimal(0)
+    found = [Extraction.objects.filter(prompt_revision__prompt__made_by_run=run_id)]
+    attempt = AutoCreate.objects.select_related("run").filter(run_id=run_id, prompt_revision__isnull=False).first()
+    if attempt is not None and attempt.run is not None:
+        found.append(results_of_reused(run=attempt.run, attempt=attempt))
+    return sum((rows.aggregate(sum=Sum("cost_usd"))["sum"] or Decimal(0) for rows in found), Decimal(0))
 
 
 def lock_attempt_of(run: Run) -> AutoCreate | None:
@@ -264,12 +270,15 @@ def actor_of(run: Run) -> Actor | None:
     )
 
 
-def _extraction_of(run: Run) -> Extraction | None:
-    """The newest result of what the run made."""
+def _extraction_of(run: Run, attempt: AutoCreate) -> Extraction | None:
+    """The newest result of what the run made, else of what it reused."""
     rows = Extraction.objects.filter(CURRENT, document_id=run.document_id, prompt_revision__prompt__made_by_run=run.pk)
     rows = rows.filter(prompt_revision__prompt__deleted_at__isnull=True)
-    found = rows.select_related("prompt_revision__prompt", "prompt_revision__schema_revision__schema")
-    return found.order_by("-created_at", "-id").first()
+    for results in (rows.order_by("-created_at", "-id"), results_of_reused(run=run, attempt=attempt).filter(CURRENT)):
+        found = results.select_related("prompt_revision__prompt", "prompt_revision__schema_revision__schema").first()
+        if found is not None:
+            return found
+    return None
 
 
 def _end_without(run: Run, attempt: AutoCreate | None, failure: Failure) -> None:
@@ -278,6 +287,9 @@ def _end_without(run: Run, attempt: AutoCreate | None, failure: Failure) -> None
     actor = actor_of(run)
     if actor is not None:
         clear_made(actor=actor, run=run)
+        if attempt is not None:
+            take_back_reused(actor=actor, run=run, attempt=attempt)
+            attempt.prompt_revision = None
     log.info("auto_create.failed", run_id=show_id(run.pk), code=failure.code)
     if attempt is not None:
         _set_failed(attempt, failure)

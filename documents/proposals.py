@@ -57,7 +57,7 @@ def facts_of(attempt: AutoCreate) -> AutoCreateFacts:
     return AutoCreateFacts(
         status=attempt.status,
         schema_revid=attempt.schema_revision_id,
-        prompt_revid=attempt.prompt_revision_id,
+        prompt_revid=attempt.prompt_revision_id if attempt.proposed_at else None,
         done_at=attempt.proposed_at or failed_at,
         thread_id=attempt.thread_id,
         reused_schema=attempt.reused_schema,

@@ -19,6 +19,7 @@ from documents.events import append_event
 from documents.models import AutoCreate, Document
 from documents.processing import lock_run
 from documents.results import current_result
+from documents.reusing import take_back_reused
 from documents.selectors import get_document
 from documents.services import reparse
 from documents.spreading import TagPreview, preview_tag
@@ -95,7 +96,8 @@ def reject(*, actor: Actor, document_id: object) -> Outcome:
     _require_proposed(attempt)
     kept: list[str] = []
     if attempt.run_id is not None:
-        kept = clear_made(actor=actor, run=lock_run(attempt.run_id))
+        run = lock_run(attempt.run_id)
+        kept = clear_made(actor=actor, run=run) + take_back_reused(actor=actor, run=run, attempt=attempt)
     _decide(actor, attempt, Status.REJECTED)
     return Outcome(attempt, counted=True, kept=tuple(kept))
 

@@ -13,7 +13,8 @@ class Actor:
     """The first keyword of every selector and service.
 
     `name` is what is written beside what the actor did (the user's name, or the access token's). `run_id` is set when
-    nobody watches: the propose run that what is made belongs to.
+    nobody watches: the propose run that what is made belongs to. `reuses` is the one prompt revision of somebody else's
+    that it may run.
     """
 
     user_id: uuid.UUID
@@ -22,6 +23,7 @@ class Actor:
     via: Via
     name: str = ""
     run_id: uuid.UUID | None = None
+    reuses: uuid.UUID | None = None
 
     @property
     def is_admin(self) -> bool:

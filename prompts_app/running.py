@@ -47,7 +47,8 @@ def prompt_to_run(*, actor: Actor, prompt_revid: object = None) -> PromptToRun:
             None, DEFAULT_PROMPT_ID, DEFAULT_PROMPT_NAME, DEFAULT_CONTENT, CLIENTS_MODEL, DEFAULT_RESPONSE_FORMAT
         )
     revision = get_revision(actor=actor, prompt_revid=prompt_revid)
-    require_own_work(actor=actor, made_by_run=revision.prompt.made_by_run)
+    if revision.pk != actor.reuses:
+        require_own_work(actor=actor, made_by_run=revision.prompt.made_by_run)
     return _of_revision(revision)
 
 

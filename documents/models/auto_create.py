@@ -12,7 +12,8 @@ class AutoCreate(TenantModel):
     """One attempt to set up a document unasked. The newest row of a document is the current one.
 
     `run` is the propose run that does the work; whatever that made carries its id in `made_by_run`. `thread_id` and
-    `turn_id` lead to the agent's log. `schema_revision` is one that was there before when `reused_schema`.
+    `turn_id` lead to the agent's log. `schema_revision` is one that was there before when `reused_schema`; so may
+    `prompt_revision` be, which then stands here from the begin of the work.
     """
 
     class Status(models.TextChoices):
@@ -69,3 +70,8 @@ class AutoCreate(TenantModel):
                 name="auto_create_waiting",
             ),
         ]
+
+    @property
+    def reused_prompt(self) -> bool:
+        """Whether what is proposed is a prompt that was there before."""
+        return self.prompt_revision is not None and self.prompt_revision.prompt.made_by_run != self.run_id

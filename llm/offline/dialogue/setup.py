@@ -39,7 +39,7 @@ def set_up(talk: Conversation, reading: Reading, request: Request) -> Reply:
     plan = _from_created(created) if created else _plan(talk, reading, request)
     if not plan.schema_id:
         return _schema_step(talk, plan)
-    prompt = talk.succeeded("create_prompt")
+    prompt = talk.succeeded("create_prompt") or _mentioned_prompt(talk, plan)
     if prompt is None:
         return prompt_step(talk, plan, warned(created) if created else "")
     return run_step(talk, prompt, plan)
@@ -121,6 +121,14 @@ def _reusable(talk: Conversation, reading: Reading, *, asked: bool) -> Plan | No
     found = f"{round(share * count)} of its {counted(count, 'field')}"
     note = f"The schema “{schema.get('name')}” fits: the document has {found}. "
     return _plan_of(schema, note)
+
+
+def _mentioned_prompt(talk: Conversation, plan: Plan) -> Step | None:
+    """The prompt that was named, where it uses the schema of the plan: it is run as it is."""
+    named = talk.mentioned("prompt")
+    if named is None or not named.get("prompt_revid") or named.get("schema_id") != plan.schema_id:
+        return None
+    return Step("create_prompt", {}, named, turn=0)
 
 
 def _plan_of(schema: dict[str, Any], note: str) -> Plan:

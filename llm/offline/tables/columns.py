@@ -10,7 +10,7 @@ from llm.offline.tables.heads import Head
 _INSIDE = 0.4
 """What a limit costs that runs between two words of one cell, where one through a word costs 1."""
 _EMPTY = 0.45
-"""What a limit costs for a row that has nothing in the column left of it."""
+"""What a limit between two names close together costs for a row that has nothing left of it."""
 _MARGIN = 2.5
 """Units: line heights. How far a table's cells may stand outside its head."""
 
@@ -48,6 +48,7 @@ class Columns:
             {low, high, a1, b0, *(x for cell in near for t in cell.tokens for x in (t.x0, t.x1) if low < x < high)}
         )
         middle = (a1 + b0) / 2
+        empty = _EMPTY if b0 - a1 < self.head.height else 0.0
         best, cheapest = middle, float("inf")
         for left, right in itertools.pairwise(edges):
             if right - left < 0.15 * self.head.height:
@@ -55,7 +56,7 @@ class Columns:
             x = (left + right) / 2
             away = 0.0 if a1 <= x <= b0 else min(abs(x - a1), abs(x - b0)) / max(b1 - a0, 1e-6)
             cost = sum(_cost(cell, x) for cell in near) + 0.3 * away - 0.002 * (right - left) / self.head.height
-            cost += _EMPTY * sum(not any(start < center < x for center in row) for row in centers)
+            cost += empty * sum(not any(start < center < x for center in row) for row in centers)
             if cost < cheapest:
                 best, cheapest = x, cost
         return best

@@ -35,7 +35,7 @@ ROW_ROOMS = {
     # of every app, then parts of documents' processing and services, then of the agent's services and runner
     *("models", "selectors", "services", "processing", "transcript", "gate", "idempotency"),
     *("admission", "awaiting", "events", "extraction", "results", "states", "withdrawal"),
-    *("auto_create", "clearing", "leaving", "reviewing"),
+    *("auto_create", "clearing", "leaving", "reusing", "reviewing"),
     *("publishing", "redaction", "spreading", "purging"),
     *("deciding", "driving", "endings", "keeping", "leases", "policy", "reaping"),
 }

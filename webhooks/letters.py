@@ -1,7 +1,5 @@
 """The letter to an organization's admins when a webhook of theirs was switched off by itself."""
 
-import uuid
-
 import structlog
 from django.conf import settings
 from django.urls import reverse
@@ -17,10 +15,9 @@ from webhooks.selectors import server_of
 log = structlog.get_logger(__name__)
 
 
-def tell_switched_off(webhook_id: uuid.UUID) -> int:
+def tell_switched_off(webhook: Webhook) -> int:
     """After the commit that switched it off. A mail server that fails is no reason to try again: the webhook's page
     says it too. Returns: how many letters went out."""
-    webhook = Webhook.objects.select_related("organization").get(pk=webhook_id)
     site = settings.PUBLIC_URL.rstrip("/")
     context = {
         "webhook": webhook,
@@ -32,7 +29,7 @@ def tell_switched_off(webhook_id: uuid.UUID) -> int:
         try:
             send_letter(to=email, subject=_("A webhook was switched off"), template="webhook_off", context=context)
         except LetterNotSent:
-            log.warning("webhook.admins_not_told", webhook_id=show_id(webhook_id))
+            log.warning("webhook.admins_not_told", webhook_id=show_id(webhook.pk))
             break
         count += 1
     return count

@@ -306,7 +306,7 @@ def _switch_off(webhook: Webhook, now: datetime) -> None:
     """What waits is kept, and sent once somebody switches it on again."""
     webhook.enabled, webhook.switched_off_at = False, now
     log.warning("webhook.switched_off", webhook_id=show_id(webhook.pk), lost=webhook.lost_in_a_row)
-    transaction.on_commit(partial(tell_switched_off, webhook.pk), robust=True)
+    transaction.on_commit(partial(tell_switched_off, webhook), robust=True)
     if webhook.created_by_id is None:
         return
     actor = Actor(

@@ -26,15 +26,17 @@ _DARK = 150
 _EDGE, _INSIDE = 0.3, 0.3
 """Units: of the box's side. Where its frame may be, and where nothing but a tick is."""
 _DRAWN, _TICKED, _SOLID = 0.72, 0.05, 0.75
+_RING, _HOLLOW = 0.85, 0.5
+"""How much of its circle a round box is drawn around, and how much may be dark right inside of that."""
 _BESIDE = 2.5
 """Units: of the box's side. How far its caption may be."""
-_TICKS = frozenset("xX×✓✔✗✘☑☒")
+_TICKS = frozenset("xX×✓✔✗✘✕✖☑☒●•⬤")
 
 
 def read_drawn_boxes(page: pdfium.PdfPage, pieces: Sequence[Piece], marks: Sequence[Mark]) -> list[Mark]:
     """The check boxes that are neither fields nor signs of a font."""
     squares = [box for box in _squares(page) if not any(_overlap(box, _box_of(mark)) for mark in marks)]
-    squares = [box for box in _apart(squares) if _has_caption(box, pieces)]
+    squares = [box for box in _alone(_apart(squares)) if _has_caption(box, pieces)]
     if not squares or len(squares) > _MOST_BOXES:
         return []
     picture: Gray = page.render(scale=_SCALE, grayscale=True, may_draw_forms=False).to_numpy().squeeze()
@@ -81,6 +83,17 @@ def _apart(squares: Sequence[Box]) -> list[Box]:
     return kept
 
 
+def _alone(squares: Sequence[Box]) -> list[Box]:
+    """Without those that touch another one beside them: a comb, with a character in each."""
+    return [box for box in squares if not any(other is not box and _touch(box, other) for other in squares)]
+
+
+def _touch(box: Box, other: Box) -> bool:
+    side = box[2] - box[0]
+    level = abs(box[1] - other[1]) < 0.2 * side and abs(box[3] - other[3]) < 0.2 * side
+    return level and min(abs(box[2] - other[0]), abs(other[2] - box[0])) < 0.15 * side
+
+
 def _has_caption(box: Box, pieces: Sequence[Piece]) -> bool:
     """Whether a word stands right or left of it, on its level: other squares are decoration or cells."""
     side, middle = box[2] - box[0], (box[1] + box[3]) / 2
@@ -107,10 +120,23 @@ def _state(cut: Gray) -> bool | None:
     rows, columns = dark.mean(axis=1), dark.mean(axis=0)
     deep, wide = round(_EDGE * height), round(_EDGE * width)
     sides = (rows[:deep].max(), rows[-deep:].max(), columns[:wide].max(), columns[-wide:].max())
-    if min(sides) < _DRAWN or dark.mean() > _SOLID:
+    if dark.mean() > _SOLID or (min(sides) < _DRAWN and not _is_ring(dark)):
         return None
     inner = dark[round(_INSIDE * height) : -round(_INSIDE * height), round(_INSIDE * width) : -round(_INSIDE * width)]
     return bool(inner.mean() >= _TICKED)
+
+
+def _is_ring(dark: npt.NDArray[np.bool_]) -> bool:
+    """Whether it is a thin circle: a round box of several of which one is chosen."""
+    height, width = dark.shape
+    ys, xs = np.ogrid[:height, :width]
+    down, right = (ys + 0.5) / height - 0.5, (xs + 0.5) / width - 0.5
+    far = np.sqrt(down**2 + right**2)
+    angle = ((np.arctan2(down, right) / (2 * np.pi) + 0.5) * 32).astype(int) % 32
+    around = np.bincount(angle[dark & (far > 0.4) & (far <= 0.52)], minlength=32)
+    corners = dark[far > 0.56]
+    hollow = dark[(far > 0.33) & (far <= 0.4)]
+    return bool((around > 0).mean() >= _RING and not corners.any() and hollow.size and hollow.mean() < _HOLLOW)
 
 
 def _ink_of(dark: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

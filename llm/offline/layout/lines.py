@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from statistics import median
 
 from llm.content import DocumentContent, PageContent
@@ -11,9 +12,12 @@ from llm.offline.layout.model import Cell, Line, Token
 GAP = 1.05
 """Units: line heights. A wider gap between two words of a line starts a new cell."""
 
-CHECKED = frozenset("☒☑✓✔✗✘⊠")
-UNCHECKED = frozenset("☐□❏▢")
-_BOX = re.compile(r"^([☒☑⊠☐□❏▢])(?=\S)")
+CHECKED = frozenset("☒☑✓✔✗✘✕✖⊠⊗◉⦿🗹🗷🗵")
+UNCHECKED = frozenset("☐□❏❑▢○◯⚪")
+_SIGNS = "".join((CHECKED - set("✓✔✗✘✕✖")) | UNCHECKED)
+_BOX = re.compile(rf"^([{_SIGNS}])(?=[^\W\d_])")
+_FILLED = {"●": "○◯", "⚫": "⚪○◯", "•": "○◯", "■": "□", "◼": "◻□"}
+"""Signs that say "chosen" only where the empty sign stands on the page too: alone they begin the items of lists."""
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -48,7 +52,16 @@ def _tokens(page: PageContent, first: int) -> list[Token]:
         for text in _parts(_clean(word.text)):
             box = (word.x0 * width, word.y0 * height, word.x1 * width, word.y1 * height)
             found.append(Token(text, first + len(found), page.number, *box, origin=word.origin))
-    return found
+    return _with_choices(found)
+
+
+def _with_choices(tokens: list[Token]) -> list[Token]:
+    """Filled circles and squares read as checked where empty ones stand on the page, in front of words like them."""
+    said = {token.text for token in tokens}
+    filled = {sign for sign, empty in _FILLED.items() if said & set(empty)}
+    if not filled & said:
+        return tokens
+    return [replace(token, text="◉") if token.text in filled else token for token in tokens]
 
 
 def _tokens_of_text(page: PageContent, first: int) -> list[Token]:

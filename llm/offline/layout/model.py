@@ -118,11 +118,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check box with the texts that may be its caption, the likeliest first."""
+    """A check box with the texts that may be its caption, the likeliest first.
+
+    `question`: what several boxes answer together ("Marital status"), "" when nothing asks. `said`: the words of the
+    likeliest caption, by their index.
+    """
 
     checked: bool
     token: Token
     captions: tuple[str, ...]
+    question: str = ""
+    said: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

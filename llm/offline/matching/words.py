@@ -43,6 +43,12 @@ def in_english(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(english for word in words for english in _flags().get((word,), (word,)))
 
 
+def polarity(words: Sequence[str]) -> bool | None:
+    """Whether words say yes or no, None when they say something else ("ja, ab sofort" is a yes)."""
+    first = words[0] if words and len(words) <= 3 else ""  # a word and what goes with it
+    return True if first in word_list("yes") else (False if first in word_list("no") else None)
+
+
 @lru_cache(maxsize=32768)
 def words_of(text: str) -> tuple[str, ...]:
     """The folded words of a label."""

@@ -2,11 +2,13 @@
 
 import asyncio
 from dataclasses import dataclass
+from decimal import Decimal
 
 from llm import conf, connections, providers, registry, runtime
 from llm.assembling import read_usage
 from llm.errors import ModelReplyMalformed
 from llm.failures import translate
+from llm.pricing import embedding_cost_usd
 from llm.requests import access
 from llm.sources import Sources
 from llm.types import Usage
@@ -14,8 +16,11 @@ from llm.types import Usage
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
+    """Units: `cost_usd` in US dollars, None when the model has no price."""
+
     vector: tuple[float, ...]
     usage: Usage
+    cost_usd: Decimal | None = None
 
 
 async def embed(*, model: str, text: str, about: Sources) -> Embedding:
@@ -32,4 +37,5 @@ async def embed(*, model: str, text: str, about: Sources) -> Embedding:
         raise ModelReplyMalformed from problem
     except Exception as problem:  # litellm and what lies below raise whatever they like
         raise translate(problem, begun=False, partial=None) from problem
-    return Embedding(vector, read_usage(answer.usage))
+    usage = read_usage(answer.usage)
+    return Embedding(vector, usage, embedding_cost_usd(model=model, usage=usage))

@@ -1,4 +1,4 @@
-"""Providers of models as an administrator configured them. Deployment-wide: no organization has its own."""
+"""Providers of models as an administrator configured them, deployment-wide; and what plain calls of models cost."""
 
 from django.db import models
 
@@ -25,3 +25,25 @@ class Provider(BaseModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+class PlainCall(BaseModel):
+    """A call of a model without a document: who, which, and what it used. Never what was said.
+
+    Other calls keep this beside their answers. Units: `cost_usd` in US dollars, None where it is not known.
+    """
+
+    class Kind(models.TextChoices):
+        CHAT = "chat"
+        EMBEDDING = "embedding"
+
+    organization = models.ForeignKey(
+        "organizations.Organization", null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    user = models.ForeignKey("organizations.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    actor_name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    model = models.CharField(max_length=200)
+    usage = models.JSONField(default=dict)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
+    error_code = models.CharField(max_length=60, blank=True)

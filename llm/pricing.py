@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from llm import registry
+from llm.types import Usage
 
 _SMALLEST = Decimal("1e-8")  # US dollars; a single token of the cheapest model costs more
 
@@ -24,3 +25,11 @@ def cost_usd(litellm: Any, *, model: str, usage: Any) -> Decimal | None:
         usage_object=usage,
     )
     return Decimal(prompt + completion).quantize(_SMALLEST)
+
+
+def embedding_cost_usd(*, model: str, usage: Usage) -> Decimal | None:
+    """Units: US dollars; None when the model has no price."""
+    entry = registry.find(model)
+    if entry is None or not entry.input_cost:
+        return None
+    return (Decimal(str(entry.input_cost)) * usage.prompt_tokens).quantize(_SMALLEST)

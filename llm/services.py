@@ -1,7 +1,9 @@
-"""Writing providers: what an administrator of the deployment decides about models and keys."""
+"""Writing providers: what an administrator decides about models and keys; and what plain calls of models cost."""
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,8 +16,10 @@ from core.ids import show_id
 from core.sealing import SealBroken, reseal, seal
 from llm import providers, registry
 from llm.errors import ProviderConfigInvalid, ProvidersFixed, ProviderUnknown
-from llm.models import Provider
+from llm.models import PlainCall, Provider
 from llm.seeds import BUILT_IN, SEEDS
+from llm.types import Usage
+from organizations.services import record_for_deployment
 
 log = structlog.get_logger(__name__)
 
@@ -23,10 +27,20 @@ LONGEST_KEY = 10_000  # Google's are whole JSON documents
 _MASK = "******"
 
 
+@dataclass(frozen=True, slots=True)
+class PlainCaller:
+    """For whom a model is asked; without an organization for the deployment."""
+
+    user_id: uuid.UUID
+    name: str
+    organization_id: uuid.UUID | None = None
+
+
 @transaction.atomic
 def configure_provider(
     *,
     user_id: uuid.UUID,
+    user_name: str,
     name: str,
     models_enabled: Sequence[str] | None = None,
     models_chat_agent: Sequence[str] | None = None,
@@ -36,7 +50,7 @@ def configure_provider(
 ) -> None:
     """Change what is given of a provider, leave the rest. An empty `token` clears the key, the environment's included.
 
-    For administrators of the deployment; the door checks that. No audit row: those belong to organizations.
+    For administrators of the deployment; the door checks that.
     Raises: ProviderUnknown, ProviderConfigInvalid, ProvidersFixed.
     """
     if not settings.PROVIDERS_IN_DATABASE:
@@ -56,6 +70,10 @@ def configure_provider(
         _set_token(row, token.strip())
     row.save()
     changed = sorted(key for key, value in given.items() if value is not None)
+    data = {"changed": changed}  # never what: a key is among it
+    record_for_deployment(
+        user_id=user_id, name=user_name, action="provider.configured", target=("provider", name), data=data
+    )
     log.info("provider.configured", provider=name, changed=changed, user_id=show_id(user_id))
     transaction.on_commit(providers.announce)
 
@@ -97,6 +115,22 @@ def reseal_keys() -> tuple[int, list[str]]:
         count += 1
     transaction.on_commit(providers.announce)
     return count, unreadable
+
+
+def record_plain_call(
+    *, caller: PlainCaller, kind: str, model: str, usage: Usage, cost_usd: Decimal | None, error_code: str = ""
+) -> None:
+    """What a call without a document used, however it ended. Units: `cost_usd` in US dollars, None where unknown."""
+    PlainCall.objects.create(
+        organization_id=caller.organization_id,
+        user_id=caller.user_id,
+        actor_name=caller.name,
+        kind=kind,
+        model=model,
+        usage=asdict(usage),
+        cost_usd=cost_usd,
+        error_code=error_code,
+    )
 
 
 def _checked_models(row: Provider, names: Sequence[str], *, chat: bool = False) -> list[str]:

@@ -177,9 +177,13 @@ class Invitation(BaseModel):
         ]
 
 
-class AuditEntry(TenantModel):
-    """One write: who did what to which thing, through which door. Never changed, never deleted."""
+class AuditEntry(BaseModel):
+    """One write: who did what to which thing, through which door. Never changed, never deleted.
 
+    Without an organization it is of the whole deployment: what its administrators set for everybody.
+    """
+
+    organization = models.ForeignKey(Organization, null=True, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     actor_name = models.CharField(max_length=200)
     via = models.CharField(max_length=10)

@@ -79,6 +79,22 @@ def record(
     )
 
 
+def record_for_deployment(
+    *, user_id: uuid.UUID, name: str, action: str, target: tuple[str, str], data: dict[str, Any]
+) -> AuditEntry:
+    """The same for what an administrator of the deployment sets over the API for all organizations."""
+    kind, target_id = target
+    return AuditEntry.objects.create(
+        user_id=user_id,
+        actor_name=name,
+        via="api",
+        action=action,
+        target_type=kind,
+        target_id=target_id,
+        data=data,
+    )
+
+
 @transaction.atomic
 def create_user(*, email: str, password: str | None = None, name: str = "", is_system_admin: bool = False) -> User:
     """Make a person. Without a password nobody can sign in until one is set.

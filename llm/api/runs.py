@@ -1,19 +1,23 @@
-"""A plain call of a model: the whole answer as JSON, or its text in frames as it comes."""
+"""A plain call of a model: the whole answer as JSON, or its text in frames as it comes. What it used is kept."""
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 
 from core.api.views import Result
 from core.threads import in_thread
-from llm import catalog, client, registry
+from llm import catalog, client, embeddings, registry
 from llm.api.bodies import CompletionAnswer, CompletionBody
-from llm.errors import ModelError
+from llm.embeddings import Embedding
+from llm.errors import ModelError, ModelReplyEmpty
+from llm.services import PlainCaller, record_plain_call
 from llm.sources import NO_DOCUMENT
-from llm.types import Completion, Delta
+from llm.types import Completion, Delta, Usage
 
 RUN_EXAMPLE = {
     "model": "docrouter/offline",
@@ -24,7 +28,7 @@ RUN_EXAMPLE = {
 Items = AsyncGenerator[Delta | Completion]
 
 
-async def run(body: CompletionBody) -> Result:
+async def run(body: CompletionBody, caller: PlainCaller) -> Result:
     """Raises: UnknownModel, ModelError until the model has said something; later an error is a frame of its own."""
     model = await in_thread(lambda: catalog.require_usable_model(body.model))
     asked: dict[str, Any] = {
@@ -34,9 +38,43 @@ async def run(body: CompletionBody) -> Result:
         "max_tokens": body.max_tokens,
         "temperature": _temperature(body),
     }
+    items = _booked(client.stream(**asked), partial(record_plain_call, caller=caller, kind="chat", model=model))
     if body.stream:
-        return await _streamed(client.stream(**asked))
-    return CompletionAnswer.of(model, await client.complete(**asked))
+        return await _streamed(items)
+    async with aclosing(items):
+        async for item in items:
+            if isinstance(item, Completion):
+                return CompletionAnswer.of(model, item)
+    raise ModelReplyEmpty
+
+
+async def embed(model: str, text: str, caller: PlainCaller) -> Embedding:
+    """The vector of a text that somebody typed. Raises: ModelError."""
+    book = partial(record_plain_call, caller=caller, kind="embedding", model=model)
+    try:
+        answer = await embeddings.embed(model=model, text=text, about=NO_DOCUMENT)
+    except ModelError as problem:
+        await in_thread(partial(book, usage=Usage(), cost_usd=None, error_code=problem.error_code))
+        raise
+    await in_thread(partial(book, usage=answer.usage, cost_usd=answer.cost_usd))
+    return answer
+
+
+async def _booked(items: Items, book: Callable[..., None]) -> Items:
+    """The same items; what they used is written down however they end: said, broken, or nobody listens any more."""
+    said, code = Completion(), "cancelled"
+    try:
+        async with aclosing(items):
+            async for item in items:
+                if isinstance(item, Completion):
+                    said, code = item, ""
+                yield item
+    except ModelError as problem:
+        said, code = problem.partial or said, problem.error_code
+        raise
+    finally:
+        done = partial(book, usage=said.usage, cost_usd=said.cost_usd, error_code=code)
+        await asyncio.shield(in_thread(done))
 
 
 def _temperature(body: CompletionBody) -> float | None:

@@ -9,10 +9,10 @@ from core.api.bodies import Message
 from core.api.operations import operation
 from core.api.views import Result
 from core.threads import in_thread
-from llm import catalog, embeddings, providers, services
+from llm import catalog, providers, services
 from llm.api import bodies
-from llm.api.runs import RUN_EXAMPLE, run
-from llm.sources import NO_DOCUMENT
+from llm.api.runs import RUN_EXAMPLE, embed, run
+from llm.services import PlainCaller
 from organizations.api.doors import (
     AccountView,
     AsyncOrganizationSystemAdminView,
@@ -88,6 +88,7 @@ class ProviderView(SystemAdminView):
         body = self.body(bodies.ProviderBody)
         services.configure_provider(
             user_id=self.caller.user.pk,
+            user_name=self.caller.name,
             name=provider_name,
             models_enabled=body.litellm_models_enabled,
             models_chat_agent=body.litellm_models_chat_agent,
@@ -119,7 +120,7 @@ class AccountRunView(AsyncSystemAdminView):
 
     @run_operation("run_model")
     async def post(self, request: Request) -> Result:
-        return await run(self.body(bodies.CompletionBody))
+        return await run(self.body(bodies.CompletionBody), PlainCaller(self.caller.user.pk, self.caller.name))
 
 
 class OrganizationRunView(AsyncOrganizationSystemAdminView):
@@ -129,7 +130,9 @@ class OrganizationRunView(AsyncOrganizationSystemAdminView):
 
     @run_operation("run_model_for_organization")
     async def post(self, request: Request) -> Result:
-        return await run(self.body(bodies.CompletionBody))
+        actor = self.actor
+        caller = PlainCaller(actor.user_id, actor.name, actor.organization_id)
+        return await run(self.body(bodies.CompletionBody), caller)
 
 
 class EmbeddingView(AsyncSystemAdminView):
@@ -149,4 +152,5 @@ class EmbeddingView(AsyncSystemAdminView):
     async def post(self, request: Request) -> bodies.EmbeddingAnswer:
         body = self.body(bodies.EmbeddingBody)
         model = await in_thread(lambda: catalog.require_embedding_model(body.model))
-        return bodies.EmbeddingAnswer.of(model, await embeddings.embed(model=model, text=body.input, about=NO_DOCUMENT))
+        user = self.caller.user
+        return bodies.EmbeddingAnswer.of(model, await embed(model, body.input, PlainCaller(user.pk, self.caller.name)))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ from llm import providers
 from llm.api.bodies import CompletionBody
 from llm.api.runs import run
 from llm.catalog import OFFLINE_MODEL
-from llm.models import Provider
+from llm.models import PlainCall, Provider
+from llm.services import PlainCaller
+from organizations.models import AuditEntry
 from tests.api import Api, account_api_of, api_of
 from tests.conftest import Person
 from tests.fakes.provider import FakeProvider
@@ -154,6 +157,10 @@ def test_a_provider_is_configured_and_its_key_never_comes_back(api: Api, alice: 
     change = {"litellm_models_enabled": ["gpt-4o", EMBEDDING], "enabled": True, "token": KEY}
     answer = api.put("llm/provider/openai", change | {"litellm_models_chat_agent": None})
     assert answer == {"message": "LLM provider config updated successfully"}
+    entry = AuditEntry.objects.get(action="provider.configured")
+    assert (entry.organization_id, entry.user_id, entry.via) == (None, alice.user.pk, "api")
+    assert (entry.target_type, entry.target_id) == ("provider", "openai")
+    assert entry.data == {"changed": ["enabled", "models_enabled", "token"]}
     raw = api.raw("get", "llm/providers").content.decode()
     assert KEY not in raw
     openai = next(provider for provider in json.loads(raw)["providers"] if provider["name"] == "openai")
@@ -198,6 +205,7 @@ def test_a_change_that_cannot_be_is_refused_and_nothing_is_written(api: Api, nam
     answer = api.raw("put", f"llm/provider/{name}", body)
     assert (answer.status_code, bool(answer.json()["detail"])) == (status, True)
     assert not Provider.objects.exists()
+    assert not AuditEntry.objects.filter(action="provider.configured").exists()
 
 
 def test_the_words_for_what_is_not_there_are_the_references(api: Api) -> None:
@@ -231,6 +239,11 @@ async def _post(root: Person, path: str, body: Any) -> tuple[int, str, str]:
     return answer.status_code, answer["Content-Type"], content.decode()
 
 
+async def booked() -> list[PlainCall]:
+    """What was written down of plain calls."""
+    return await in_thread(lambda: list(PlainCall.objects.all()))
+
+
 def _frames(text: str) -> list[dict[str, Any]]:
     assert text.endswith("\n\n")
     return [json.loads(frame.removeprefix("data: ")) for frame in text.split("\n\n") if frame]
@@ -257,6 +270,10 @@ async def test_an_answer_is_as_openai_says_it(root: Person, fake: FakeProvider) 
     assert isinstance(answer["created"], int)
     sent = fake.received[0].json
     assert (sent["temperature"], sent["max_tokens"], sent["messages"]) == (0.7, 20, SAID)
+    (call,) = await booked()
+    assert (call.user_id, call.organization_id, call.model) == (root.user.pk, None, "gpt-4o-mini")
+    assert (call.usage, call.error_code) == ({"prompt_tokens": 9, "completion_tokens": 3}, "")
+    assert call.cost_usd == Decimal("0.00000315"), "9 tokens in, 3 out, at its price"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -284,6 +301,7 @@ async def test_an_answer_streams_in_frames(root: Person, fake: FakeProvider) -> 
     assert len(chunks) > 1
     assert not any(chunk["done"] for chunk in chunks)
     assert "".join(chunk["chunk"] for chunk in chunks) == "One\ntwo — and “three”."
+    assert [(call.kind, call.error_code, bool(call.cost_usd)) for call in await booked()] == [("chat", "", True)]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -296,6 +314,7 @@ async def test_a_failure_before_the_first_word_is_a_plain_problem(
     assert (status, kind) == (503, "application/json")
     assert json.loads(text)["code"] == "model_key_refused"
     assert KEY not in text
+    assert [call.error_code for call in await booked()] == ["model_key_refused"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -307,12 +326,14 @@ async def test_a_failure_in_the_middle_is_the_last_frame(root: Person, fake: Fak
     assert chunks
     assert all("chunk" in chunk for chunk in chunks)
     assert last == {"error": "The answer broke off in the middle."}
+    assert [call.error_code for call in await booked()] == ["model_stream_broken"]
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_reader_who_leaves_hangs_up_on_the_provider(fake: FakeProvider) -> None:
+async def test_a_reader_who_leaves_hangs_up_on_the_provider(root: Person, fake: FakeProvider) -> None:
     fake.add(Step(text="Nobody hears the end of this, which is a long one.", delay=0.2))
-    answer: Any = await run(CompletionBody.model_validate(RUN | {"stream": True}))
+    caller = PlainCaller(root.user.pk, "Root")
+    answer: Any = await run(CompletionBody.model_validate(RUN | {"stream": True}), caller)
 
     async def read() -> None:
         async for _ in answer:
@@ -324,6 +345,7 @@ async def test_a_reader_who_leaves_hangs_up_on_the_provider(fake: FakeProvider) 
     with pytest.raises(asyncio.CancelledError):
         await reading
     assert await asyncio.to_thread(fake.wait_gone)
+    assert [(call.error_code, call.cost_usd) for call in await booked()] == [("cancelled", None)]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -351,9 +373,13 @@ async def test_the_built_in_model_answers_too(root: Person, stream: bool) -> Non
     assert said
 
 
+@pytest.mark.django_db(transaction=True)
 def test_an_organizations_address_does_the_same(root: Person, warm_litellm: None) -> None:
     answer = api_of(root).post("llm/run", {"model": OFFLINE_MODEL, "messages": SAID})
     assert answer["choices"][0]["message"]["content"]
+    call = PlainCall.objects.get()
+    assert call.organization_id == root.organization.pk
+    assert call.cost_usd == 0
 
 
 BAD_RUNS: list[tuple[Any, int]] = [
@@ -402,6 +428,9 @@ async def test_an_embedding_model_can_be_tried(root: Person, fake: FakeProvider)
     assert len(answer["embedding"]) == 8
     assert answer["usage"] == {"prompt_tokens": 5, "completion_tokens": 0, "total_tokens": 5}
     assert fake.received[0].headers["authorization"] == f"Bearer {KEY}"
+    (call,) = await booked()
+    assert (call.kind, call.model, call.usage["prompt_tokens"]) == ("embedding", EMBEDDING, 5)
+    assert call.cost_usd == Decimal("0.0000001")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -410,6 +439,7 @@ async def test_an_embedding_that_fails_is_a_plain_problem(root: Person, fake: Fa
     status, _, text = await _post(root, "llm/test/embedding", {"model": EMBEDDING, "input": "x"})
     assert status == 503
     assert KEY not in text
+    assert [(call.kind, call.error_code) for call in await booked()] == [("embedding", "model_key_refused")]
 
 
 @pytest.mark.parametrize(

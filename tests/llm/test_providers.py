@@ -12,18 +12,25 @@ from django.db import OperationalError, connection
 from redis.exceptions import ConnectionError as RedisAway
 
 from core import sealing
-from core.ids import new_id
 from core.threads import in_thread
 from llm import catalog, client, errors, providers, services
 from llm.models import Provider
 from llm.sources import NO_DOCUMENT
+from organizations.models import User
+from organizations.services import create_user
 from tests.fakes.fixtures import OPENAI_KEY
 from tests.fakes.provider import FakeProvider
 from tests.fakes.steps import Fault, Step
 from tests.llm.conftest import OPENAI, QUESTION, ask
 
 KEY = "sk-proj-" + "k3y" * 12
-CHANGE = partial(services.configure_provider, user_id=new_id())
+
+
+def by_root(**values: Any) -> None:
+    """Configure a provider as the deployment's administrator."""
+    email = "root@example.com"
+    user = User.objects.filter(email=email).first() or create_user(email=email, is_system_admin=True)
+    services.configure_provider(user_id=user.pk, user_name="Root", **values)
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +50,7 @@ def change(db: None, django_capture_on_commit_callbacks: Any) -> Any:
 
     def configure(name: str, **values: Any) -> None:
         with django_capture_on_commit_callbacks(execute=True):
-            CHANGE(name=name, **values)
+            by_root(name=name, **values)
 
     return configure
 
@@ -129,14 +136,14 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(
     db: None, name: str, values: dict[str, Any], kind: type[Exception], words: str
 ) -> None:
     with pytest.raises(kind, match=words):
-        CHANGE(name=name, **values)
+        by_root(name=name, **values)
     assert not Provider.objects.exists()
 
 
 def test_where_the_environment_alone_counts_nobody_changes_it(db: None, in_database: Any) -> None:
     in_database.PROVIDERS_IN_DATABASE = False
     with pytest.raises(errors.ProvidersFixed):
-        CHANGE(name="openai", enabled=True)
+        by_root(name="openai", enabled=True)
 
 
 # --- keys -----------------------------------------------------------------------------------------------------
@@ -192,7 +199,7 @@ def test_a_key_that_nothing_opens_is_no_key_and_is_named_by_the_command(change: 
 async def test_a_call_takes_key_and_address_of_the_row(fake_provider: FakeProvider, settings: Any) -> None:
     settings.MODEL_PROVIDER_KEYS, settings.MODEL_API_BASES = {}, {}
     fake_provider.add(Step(text="Yes."))
-    await in_thread(partial(CHANGE, name="openai", enabled=True, token=KEY, api_base=fake_provider.openai_base))
+    await in_thread(partial(by_root, name="openai", enabled=True, token=KEY, api_base=fake_provider.openai_base))
     _, completion = await ask(OPENAI)
     assert completion.text == "Yes."
     assert fake_provider.received[0].headers["authorization"] == f"Bearer {KEY}"
@@ -200,7 +207,7 @@ async def test_a_call_takes_key_and_address_of_the_row(fake_provider: FakeProvid
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_provider_that_was_switched_off_gets_nothing(fake_provider: FakeProvider) -> None:
-    await in_thread(partial(CHANGE, name="openai", enabled=False))
+    await in_thread(partial(by_root, name="openai", enabled=False))
     with pytest.raises(errors.ModelSwitchedOff):
         await ask(OPENAI)
     assert fake_provider.received == []
@@ -210,7 +217,7 @@ async def test_a_provider_that_was_switched_off_gets_nothing(fake_provider: Fake
 async def test_a_provider_that_says_the_key_aloud_is_not_quoted(
     fake_provider: FakeProvider, caplog: Any, capsys: Any
 ) -> None:
-    await in_thread(partial(CHANGE, name="openai", enabled=True, token=KEY, api_base=fake_provider.openai_base))
+    await in_thread(partial(by_root, name="openai", enabled=True, token=KEY, api_base=fake_provider.openai_base))
     said = f"Incorrect API key provided: {KEY}"
     fake_provider.add(Step(fault=Fault("status", status=401, message=said, error_code=KEY)))
     with pytest.raises(errors.ModelKeyRefused) as caught:
@@ -221,7 +228,7 @@ async def test_a_provider_that_says_the_key_aloud_is_not_quoted(
 
 @pytest.mark.django_db(transaction=True)
 async def test_on_an_event_loop_nothing_waits_for_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    await in_thread(partial(CHANGE, name="openai", enabled=True, token=KEY))
+    await in_thread(partial(by_root, name="openai", enabled=True, token=KEY))
     assert not _state("openai").enabled, "nothing is kept yet"
     await providers.freshen()
     monkeypatch.setattr(providers, "provider_rows", _no_database)
@@ -273,7 +280,7 @@ def test_without_redis_a_change_is_seen_when_rows_are_read_again(change: Any, mo
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_call_goes_on_with_what_is_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    await in_thread(partial(CHANGE, name="openai", enabled=True, token=KEY))
+    await in_thread(partial(by_root, name="openai", enabled=True, token=KEY))
     await providers.freshen()
     monkeypatch.setattr(providers, "LOOK_SECONDS", 0.0)
     monkeypatch.setattr(providers, "READ_SECONDS", 0.0)

@@ -7,10 +7,11 @@ from llm.offline.extract.fill import extract, is_empty
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import inner_schema, properties_of
 from llm.offline.matching.lexicon import concepts
-from llm.offline.propose.fields import MAX_FIELDS, MAX_FORM_FIELDS, check_fields, labelled_fields, usual_fields
-from llm.offline.propose.forms import asked_fields, typed_fields
+from llm.offline.propose.fields import MAX_FIELDS, MAX_FORM_FIELDS, usual_fields
+from llm.offline.propose.forms import asked_fields, is_caption, typed_fields
 from llm.offline.propose.kind import DocumentKind, kind_of
 from llm.offline.propose.nodes import Schema, concept_node, response_format
+from llm.offline.propose.pairs import check_fields, labelled_fields
 from llm.offline.propose.tables import table_fields
 
 
@@ -38,7 +39,9 @@ def propose(reading: Reading) -> Proposal:
     tables = table_fields(reading, spent if form else ())
     checks = check_fields(reading, 8)
     room = most - len(fields) - len(tables) - len(checks)
-    more = labelled_fields(reading, spent, max(0, room), form=form)
+    more = labelled_fields(
+        reading, spent, fields, max(0, room), lines=reading.table_lines, form=is_caption if form else None
+    )
     for name, node in typed_fields(reading, spent) if form else ():
         if len(more) < room and name not in {**more, **fields, **checks}:
             more[name] = node

@@ -1,0 +1,221 @@
+"""Further values with labels of their own: what is printed beside, behind or under the words that name it."""
+
+import re
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass
+
+from llm.offline.extract.candidates import values_near
+from llm.offline.extract.captions import LEADING_NUMBER, Caption
+from llm.offline.extract.labels import Hit
+from llm.offline.extract.reading import Reading
+from llm.offline.extract.values import Value, values_in
+from llm.offline.layout.analysis import cells_right
+from llm.offline.layout.model import Cell, Token
+from llm.offline.matching.lexicon import concepts
+from llm.offline.matching.words import words_of
+from llm.offline.propose.english import in_english_words
+from llm.offline.propose.naming import free_name, name_from_words
+from llm.offline.propose.nodes import Schema, concept_node, field_node
+
+_SENTENCE = re.compile(
+    r"\b(?:is|are|was|the|you|your|this|that|must|will|see|enter|check|do|not|if|we|please|bitte|wir|sie|ist|sind|"
+    r"wird|werden|nous|vous|est|sont|sera|merci|wij|is|wordt|worden|graag|veuillez|ik|ich|je)\b",
+    re.IGNORECASE,
+)
+_WORDS, _LETTERS, _LONGEST = 6, 40, 60
+_WHOLE = 0.9
+_KNOWN = 0.5
+_REACH = 0.6
+_PAGES = 3
+_PARTIES = frozenset({"party"})
+IsCaption = Callable[[Cell, Reading], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A label with its value. `kind`: date, number or text; `known`: the share of the label's words that is known."""
+
+    caption: Caption
+    value: Value
+    kind: str
+    name: str
+    known: float
+    concept: str = ""
+
+    @property
+    def label(self) -> str:
+        """The label as printed, without what surrounds it."""
+        tokens = [token.text for token in self.caption.cell.tokens[self.caption.start : self.caption.end]]
+        while len(tokens) > 1 and LEADING_NUMBER.match(tokens[0]):
+            tokens = tokens[1:]
+        return " ".join(tokens).split("(")[0].strip(" :*.…_#")
+
+
+def labelled_fields(
+    reading: Reading,
+    spent: set[int],
+    taken: Container[str],
+    room: int,
+    *,
+    lines: Container[int],
+    form: IsCaption | None = None,
+) -> dict[str, Schema]:
+    """Fields for values that no usual field took. `lines` are those of tables; `form` tells the captions of boxes."""
+    found: dict[str, Schema] = {}
+    texts = _texts(reading, spent)
+    for pair in _pairs(reading, lines, form):
+        if len(found) >= room:
+            break
+        label = {token.index for token in pair.caption.cell.tokens[pair.caption.start : pair.caption.end]}
+        if spent & label or spent & set(pair.value.tokens) or (pair.kind == "number" and pair.value.text in texts):
+            continue
+        name = pair.name if not (pair.name in taken or pair.name in found) else free_name(_own_name(pair, reading), {})
+        if not name or name in taken or name in found:
+            continue
+        spent.update(pair.value.tokens)
+        texts.add(pair.value.text)
+        found[name] = _node_for(pair, name)
+    return found
+
+
+def _texts(reading: Reading, spent: set[int]) -> set[str]:
+    return {token.text for cell in reading.cells for token in cell.tokens if token.index in spent}
+
+
+def _node_for(pair: Pair, name: str) -> Schema:
+    if pair.concept and name == pair.concept:
+        node = concept_node(concepts()[pair.concept])
+        if not (node["type"] == "number" and pair.kind != "number"):
+            return node
+    said = name.replace("_", " ").capitalize()
+    about = f"{said}, labelled “{pair.label}”"
+    if pair.kind == "date":
+        return field_node("string", f"{about} (ISO 8601 date)")
+    return field_node("number" if pair.kind == "number" else "string", about)
+
+
+def _pairs(reading: Reading, lines: Container[int], form: IsCaption | None) -> Iterator[Pair]:
+    for caption in reading.captions:
+        if caption.cell.line not in lines and _is_label(caption) and (pair := _pair(caption, reading, form)):
+            yield pair
+    for caption in reading.segments:
+        if caption.cell.line not in lines and _is_label(caption) and (pair := _inline(caption, reading)):
+            yield pair
+
+
+def _is_label(caption: Caption) -> bool:
+    """Whether words look like a label: few, without figures, no sentence, no answer."""
+    cell = caption.cell
+    text = " ".join(token.text for token in cell.tokens[caption.start : caption.end])
+    first = next((char for char in text if char.isalpha()), "")
+    plain = not any(map(str.isdigit, "".join(caption.words))) and len(text) <= _LETTERS
+    return (
+        1 <= len(caption.words) <= _WORDS
+        and plain
+        and bool(first)
+        and not first.islower()
+        and cell.page <= _PAGES
+        and cell.tokens[caption.start].origin != "form"
+        and len(_SENTENCE.findall(text)) == 0
+    )
+
+
+def _pair(caption: Caption, reading: Reading, form: IsCaption | None) -> Pair | None:
+    value, beside = _value_of(caption, reading)
+    if value is None:
+        return None
+    name, concept, known = _name_of(caption, reading)
+    kind, typed = _kind_of(value, reading, concept)
+    boxed = form is not None and (form(caption.cell, reading) or _is_numbered(caption))
+    named = known >= _KNOWN or bool(concept)
+    short = len(value.text) <= _LONGEST and not _SENTENCE.search(value.text)
+    likely = (
+        caption.colon or boxed or (named and typed and beside) or (named and typed and known >= 1.0 and kind != "text")
+    )
+    if not (likely and short and name) or (not caption.colon and value.text[:1].islower()):
+        return None
+    return Pair(caption, value, kind, name, known, concept)
+
+
+def _is_numbered(caption: Caption) -> bool:
+    tokens = caption.cell.tokens
+    return len(tokens) > 1 and bool(re.match(r"^\d{1,2}(?:\.\d{1,2})?[a-z]?[.)]?$", tokens[0].text))
+
+
+def _inline(caption: Caption, reading: Reading) -> Pair | None:
+    """A number right behind words inside a line of several things, where they are all known to name one."""
+    name, concept, known = _name_of(caption, reading)
+    if not name or (not concept and known < 1.0) or (concept and concepts()[concept].kind == "amount"):
+        return None
+    rest = caption.cell.tokens[caption.end :]
+    values = values_in("date", rest[:3], reading) or values_in("id", rest, reading)
+    if not values or values[0].tokens[0] != rest[0].index or values[0].fit < _KNOWN:
+        return None
+    kind = "date" if values_in("date", rest[:3], reading) else "text"
+    return Pair(caption, values[0], kind, name, known, concept)
+
+
+def _value_of(caption: Caption, reading: Reading) -> tuple[Value | None, bool]:
+    """The value that the label has, and whether it stands in the label's line."""
+    hit = Hit(caption.cell, caption.start, caption.end, 1.0)
+    line = {token.index for token in caption.cell.tokens}
+    line |= {token.index for cell in cells_right(reading.layout, caption.cell)[:1] for token in cell.tokens}
+    for value, reach in values_near(hit, "text", reading):
+        if not reading.is_answer(value.tokens) or value.text == caption.cell.text:
+            continue
+        plain = any(map(str.isalnum, value.text)) and reach >= _REACH
+        return (value, bool(line & set(value.tokens))) if plain else (None, False)
+    return None, False
+
+
+def _name_of(caption: Caption, reading: Reading) -> tuple[str, str, float]:
+    """An English name, the concept that the label means (or ""), and how much of the label is known."""
+    words, known = in_english_words(caption.words, english=reading.language == "en")
+    for hit in reading.labelled.get(caption.cell.tokens[0].index, ()):
+        inside = hit.start >= caption.start and hit.end <= caption.end
+        if inside and hit.quality >= _WHOLE and hit.end - hit.start >= 0.6 * (caption.end - caption.start):
+            names = [name for name in hit.concepts if concepts()[name].kind not in _PARTIES]
+            if len(names) == 1 or (names and "document_number" not in names):
+                return names[0], names[0], known
+    return name_from_words(words), "", known
+
+
+def _own_name(pair: Pair, reading: Reading) -> str:
+    words, _ = in_english_words(pair.caption.words, english=reading.language == "en")
+    return name_from_words(words)
+
+
+def _kind_of(value: Value, reading: Reading, concept: str) -> tuple[str, bool]:
+    """Date, number or text, and whether the value shows a kind at all."""
+    tokens = _tokens(value, reading)
+    meant = concepts()[concept].kind if concept else ""
+    if len(tokens) <= 4 and values_in("date", tokens, reading) and meant in {"", "date"}:
+        return "date", True
+    amounts = [*values_in("amount", tokens, reading), *values_in("percent", tokens, reading)]
+    whole = [amount for amount in amounts if len(amount.tokens) == len(tokens)]
+    if meant in {"", "amount", "percent"} and any(amount.fit >= 1.0 for amount in whole):
+        return "number", True
+    if meant in {"amount", "percent"} and whole:
+        return "number", True
+    return "text", any(map(str.isdigit, value.text)) and len(tokens) <= 5
+
+
+def _tokens(value: Value, reading: Reading) -> list[Token]:
+    held = set(value.tokens)
+    return [token for cell in reading.cells for token in cell.tokens if token.index in held]
+
+
+def check_fields(reading: Reading, room: int) -> dict[str, Schema]:
+    """Check boxes as booleans, by their captions."""
+    found: dict[str, Schema] = {}
+    for check in reading.layout.checks:
+        words = next((name for caption in check.captions if (name := _check_name(caption, reading))), "")
+        if words and words not in found and len(found) < room:
+            found[words] = field_node("boolean", f'Whether the box "{check.captions[0][:60]}" is checked')
+    return found
+
+
+def _check_name(caption: str, reading: Reading) -> str:
+    text = re.split(r"[.(]", caption)[0]
+    del reading
+    return name_from_words(words_of(text)[:6])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from statistics import median
 
 from llm.content import DocumentContent, PageContent
+from llm.offline.layout.combs import combed
 from llm.offline.layout.model import Cell, Line, Token
 
 GAP = 1.05
@@ -38,7 +39,8 @@ def page_lines(tokens: Sequence[Token], *, first: int = 0) -> list[Line]:
     lines = []
     for offset, group in enumerate(groups):
         index = first + offset
-        cells = tuple(Cell.of(run, index) for run in _runs(sorted(group, key=lambda token: token.x0)))
+        ordered = combed(sorted(group, key=lambda token: token.x0))
+        cells = tuple(Cell.of(run, index) for run in _runs(ordered))
         lines.append(Line(cells=cells, page=group[0].page, index=index))
     return lines
 

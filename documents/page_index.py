@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 
 from documents.page_words import Hit, IndexedPage, Line, fold_opened_out, fold_text
-from documents.spellings import centuries, number_and_unit
+from documents.spellings import centuries, number_and_unit, same_numbers
 from llm.content import PageContent
 from llm.offline.matching.lexicon import language_of
 from llm.offline.typing.amounts import find_amounts
@@ -18,7 +18,8 @@ __all__ = ["Hit", "PageIndex", "fold_text"]
 
 _MAX_SCATTERED, _MAX_STARTS = 40, 5
 _MAX_SHUFFLED, _SHORT_WORD = 6, 3
-_PIECES = re.compile(r"\s*[,;\n|]+\s*")
+_BETWEEN_WORDS = re.compile(r",?\s+|,$")
+_PIECES = re.compile(r"\s*(?:,(?!\d)|[;\n|])+\s*")
 _PER = re.compile(r"(?<=[\d€$£%A-Z])\s?/\s?[^\W\d_]{1,6}")
 _AMERICAN = re.compile(r"\b[A-Z]{2},? \d{5}(?:-\d{4})?\b")
 _ORDERS: tuple[DateOrder, ...] = ("day_first", "month_first")
@@ -116,28 +117,14 @@ class PageIndex:
 
     def shuffled(self, value: str) -> list[Hit]:
         """A few words that follow each other in another order, with at most one short word between them."""
-        wanted = Counter(fold_text(word) for word in re.split(r"[\s,]+", value) if fold_text(word))
+        said = {folded: word for word in _BETWEEN_WORDS.split(value) if (folded := fold_text(word))}
+        wanted = Counter(folded for word in _BETWEEN_WORDS.split(value) if (folded := fold_text(word)))
         if not 2 <= wanted.total() <= _MAX_SHUFFLED or not any(map(str.isalpha, value)):
             return []
-        if found := [hit for page in self._pages for hit in self._shuffled_on(page, wanted)]:
-            return found
-        turned = list(wanted.elements()) if wanted.total() == 2 else []  # "88802Northtown"
-        return self.text(" ".join(reversed(turned))) if turned else []
-
-    @staticmethod
-    def _shuffled_on(page: IndexedPage, wanted: Counter[str]) -> Iterator[Hit]:
-        size, given = wanted.total(), set[tuple[int, ...]]()
-        for at in page.by_folded.get(next(iter(wanted)), ()):
-            for start in range(max(0, at - size), at + 1):
-                for end in (start + size, start + size + 1):
-                    window = range(start, min(end, len(page.words)))
-                    texts = Counter(fold_text(page.words[place].text) for place in window)
-                    between = list((texts - wanted).elements())
-                    is_whole = not wanted - texts and all(len(word) <= _SHORT_WORD for word in between)
-                    kept = tuple(place for place in window if fold_text(page.words[place].text) in wanted)
-                    if is_whole and len(between) <= 1 and kept not in given:
-                        given.add(kept)
-                        yield page.hit(kept)
+        found = {(page.number, places): page for page in self._pages for places in _shuffled_on(page, wanted)}
+        hits = [page.hit(places) for (_, places), page in found.items() if _same_words(page, places, said)]
+        turned = list(said.values()) if wanted.total() == 2 else []  # "88802Northtown"
+        return hits or (self.text(" ".join(reversed(turned))) if turned else [])
 
     def numbers(self, value: Decimal) -> list[Hit]:
         """Places that print this number, in any of the usual formats."""
@@ -233,6 +220,23 @@ class PageIndex:
     def page(self, number: int) -> IndexedPage:
         """Units: `number` is 1-based."""
         return self._by_number[number]
+
+
+def _shuffled_on(page: IndexedPage, wanted: Counter[str]) -> Iterator[tuple[int, ...]]:
+    size = wanted.total()
+    for at in page.by_folded.get(next(iter(wanted)), ()):
+        for start in range(max(0, at - size), at + 1):
+            for end in (start + size, start + size + 1):
+                window = range(start, min(end, len(page.words)))
+                texts = Counter(fold_text(page.words[place].text) for place in window)
+                between = list((texts - wanted).elements())
+                if not wanted - texts and len(between) <= 1 and all(len(word) <= _SHORT_WORD for word in between):
+                    yield tuple(place for place in window if fold_text(page.words[place].text) in wanted)
+
+
+def _same_words(page: IndexedPage, places: Sequence[int], said: Mapping[str, str]) -> bool:
+    """Whether words that are equal without signs are so with them."""
+    return all(same_numbers(said[fold_text(word.text)], word.text) for word in (page.words[place] for place in places))
 
 
 def _is_narrower(text: str) -> bool:

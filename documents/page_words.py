@@ -207,7 +207,7 @@ class IndexedPage:
             return True
         if len(value.split()) == 1 and len(fold_text(value)) < _SHORT_CODE and not self._is_close(positions):
             return False
-        return not self._is_cut(positions)
+        return not self._is_cut(positions, is_code=len(value.split()) == 1)
 
     def _is_close(self, positions: Sequence[int]) -> bool:
         """Words of one cell; digits only when they are a comb of single ones, or groups of thousands."""
@@ -219,11 +219,12 @@ class IndexedPage:
             return True
         return all(len(word.text) == 1 for word in words) or all(len(fold_text(word.text)) == 3 for word in words[1:])
 
-    def _is_cut(self, positions: Sequence[int]) -> bool:
+    def _is_cut(self, positions: Sequence[int], *, is_code: bool) -> bool:
         """Whether groups of digits go on before or after: a part of an account number is not the number."""
         groups = [fold_text(self.words[position].text) for position in positions]
         in_comb = all(len(group) == 1 for group in groups)
-        if not in_comb and not (all(map(str.isdigit, groups[1:])) and any(map(str.isdigit, groups[0]))):
+        starts = any(map(str.isdigit, groups[0])) or is_code
+        if not in_comb and not (starts and all(map(str.isdigit, groups[1:]))):
             return False
         reach = _FARTHER * max(self._gap(a, b) for a, b in pairwise(positions))
         first, last = positions[0], positions[-1]

@@ -2,65 +2,42 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from llm.offline.extract.addresses import Party
-from llm.offline.extract.blocks import boxed_addresses
-from llm.offline.extract.boxes import cell_over
 from llm.offline.extract.captions import is_numbered, same_print
 from llm.offline.extract.labels import Hit
-from llm.offline.extract.pointing import ALIKE, hits_for
+from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
-from llm.offline.extract.values import Value, values_in
+from llm.offline.extract.ticks import chosen, ticked, unchosen
+from llm.offline.extract.unlabelled import from_boxes, from_parties, from_patterns, from_prose
+from llm.offline.extract.values import THRESHOLD, WORDY, Candidate, Value, values_in
 from llm.offline.layout.analysis import cells_below, cells_right
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
-from llm.offline.matching.words import in_english, likeness, words_of
 from llm.offline.typing.amounts import currency_code
 from llm.offline.typing.codes import find_codes
 
-THRESHOLD = 0.3
 _TAX_DIGITS = 8
 """A tax number has at least so many digits."""
 _PRINTED = 0.5
 """What printed text counts as an answer on a page whose form fields are filled in."""
-WORDY = frozenset({"text", "name", "party"})
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
 _FILLERS = frozenset({":", "*", "#", "-", "–", "=", "Nr.", "No.", "n°"})
-_PATTERN_SCORES = {
-    "iban": 0.5,
-    "email": 0.35,
-    "bic": 0.4,
-    "url": 0.35,
-    "phone": 0.35,
-    "vat_id": 0.4,
-    "time": 0.5,
-    "currency": 0.55,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A value for a target. `label` is the text that points to it. Units: score 0–1.2."""
-
-    value: Value
-    score: float
-    label: str = ""
-
-    def weaker(self, factor: float) -> "Candidate":
-        """The same at a part of its score."""
-        return Candidate(self.value, self.score * factor, self.label)
 
 
 def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -> list[Candidate]:
     """All candidates of a target, best first."""
     if target.kind == "boolean":
-        return sorted(_checks(target, reading), key=lambda c: -c.score)
-    found = [*_from_labels(target, reading), *_from_parties(target, parties), *_from_patterns(target, reading)]
-    found += _from_boxes(target, reading)
+        return sorted((Candidate(*told) for told in ticked(target, reading) if told[1] >= THRESHOLD), key=_by_score)
+    found = [*_from_labels(target, reading), *from_parties(target, parties), *from_patterns(target, reading)]
+    options = unchosen(reading)
+    found = [told for told in found if not (told.value.tokens and options.issuperset(told.value.tokens))]
+    found += [*from_boxes(target, reading), *from_prose(target, reading)]
+    found += [Candidate(*told) for told in chosen(target, reading)] if target.kind in WORDY else []
     best: dict[tuple[int, ...], Candidate] = {}
     for told in found:
         candidate = told if reading.is_answer(told.value.tokens) else told.weaker(_PRINTED)
@@ -70,22 +47,8 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     return sorted((c for c in best.values() if c.score >= THRESHOLD), key=lambda c: -c.score)[:12]
 
 
-def _checks(target: Target, reading: Reading) -> Iterator[Candidate]:
-    for check in reading.layout.checks:
-        for rank, caption in enumerate(check.captions):
-            said = words_of(caption.split("(")[0])
-            alike = max(likeness(_specific(target), words) for words in (said, in_english(said))) * (1.0 - 0.05 * rank)
-            if alike >= 0.3:
-                state = Value("true" if check.checked else "false", check.token.text, (check.token.index,))
-                yield Candidate(state, alike, caption)
-
-
-def _specific(target: Target) -> tuple[str, ...]:
-    """Words that tell this target from its siblings ("tax_classify_partnership" → partnership)."""
-    return (
-        tuple(word for word in target.words if word not in {"is", "has", "tax", "classify", "checked", "box", "flag"})
-        or target.words
-    )
+def _by_score(candidate: Candidate) -> float:
+    return -candidate.score
 
 
 def _from_labels(target: Target, reading: Reading) -> Iterator[Candidate]:
@@ -146,8 +109,9 @@ def _ordered(values: list[Value], kind: str, tokens: Sequence[Token]) -> list[Va
 
 def _beside(hit: Hit, kind: str, reading: Reading, *, weakened: bool) -> Iterator[tuple[Value, float]]:
     factor = 0.8 if weakened else 1.0
-    if reading.captions_are_under:
-        over = cell_over(reading.layout, hit.cell)
+    first = hit.cell.tokens[0].index
+    if first in reading.answers_over:
+        over = reading.answers_over[first]
         yield from ((value, factor) for value in values_in(kind, over.tokens if over else (), reading)[:1])
         return
     right = list(_right(hit, kind, reading))
@@ -179,8 +143,9 @@ def _below(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
     """Under the label; lines that only continue it do not count, an empty slot ("$") ends the search."""
     last, rank = hit.cell, 0
     for cell in cells_below(reading.layout, hit.cell)[:6]:
-        in_table = cell.line in reading.table_lines and hit.cell.line not in reading.table_lines
-        if is_numbered(cell) or reading.is_label(cell) or in_table:
+        in_table = reading.in_table(cell) and hit.cell.line not in reading.table_lines
+        pair = kind == "id" and reading.begins_with_label(cell)
+        if is_numbered(cell) or reading.is_label(cell) or in_table or pair:
             return
         slot = _slot(cell, reading) if currency_code(cell.text) else cell
         if slot is None:
@@ -297,55 +262,6 @@ def _depth_bonus(target: Target, cell: Cell, reading: Reading) -> float:
         inside = 0.75 if cell.line in reading.table_lines else 1.0
         return (0.92 + 0.08 * depth) * inside
     return 1.0
-
-
-def _from_parties(target: Target, parties: Sequence[Party]) -> Iterator[Candidate]:
-    role, part = target.party, target.part
-    if target.concept is not None and target.concept.kind == "party":
-        role, part = target.concept.name.removesuffix("_name"), "name"
-    if not part:
-        return
-    for party in parties:
-        value = party.parts.get(part)
-        if value is not None and role and party.role == role:
-            yield Candidate(value, 0.35 + 0.6 * party.certainty, party.cell.text)
-        elif value is not None and not role and part != "name" and party.certainty:
-            yield Candidate(value, 0.35, party.cell.text)
-
-
-def _from_boxes(target: Target, reading: Reading) -> Iterator[Candidate]:
-    """The address in a form's box, whole, for who asks for it as one text."""
-    if target.kind in WORDY and target.part == "address":
-        for value, alike, label in boxed_addresses(target.words, reading):
-            if alike >= ALIKE:
-                yield Candidate(value, 0.6 + 0.5 * alike, label)
-
-
-def _from_patterns(target: Target, reading: Reading) -> Iterator[Candidate]:
-    """Values that show what they are without a label."""
-    score = _PATTERN_SCORES.get(target.kind)
-    name = target.concept.name if target.concept else ""
-    if target.kind == "date" and name == "issue_date":
-        yield from _head_dates(reading)
-    if target.kind == "bic" and not find_codes("iban", reading.text):
-        return
-    if score is None or name in {"buyer_vat_id", "fax"} or target.party == "buyer":
-        return
-    seen: dict[str, int] = {}
-    for cell in reading.cells:
-        for value in values_in(target.kind, cell.tokens, reading):
-            seen[str(value.value)] = seen.get(str(value.value), 0) + 1
-            rank = 0.004 * cell.line / max(1, len(reading.layout.lines))
-            often = 0.01 * min(seen[str(value.value)], 20) if target.kind == "currency" else 0.0
-            yield Candidate(value, score - rank + often)
-
-
-def _head_dates(reading: Reading) -> Iterator[Candidate]:
-    for cell in reading.cells:
-        top = cell.page == 1 and cell.y0 < 0.5 * reading.layout.page_size(1).height
-        if top and cell.line not in reading.table_lines:
-            for value in values_in("date", cell.tokens[:3], reading)[:1]:
-                yield Candidate(value, 0.36 - 0.0005 * cell.line)
 
 
 def known(name: str) -> bool:

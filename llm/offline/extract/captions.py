@@ -8,8 +8,8 @@ from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Layout, Token
 from llm.offline.matching.words import words_of
 
-LEADING_NUMBER = re.compile(r"^(?:\d{1,2}[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
-_BOX_NUMBER = re.compile(r"^\d{1,2}[a-z]?$")
+LEADING_NUMBER = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2})?[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
+_BOX_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2})?[a-z]?$")
 _PARTS = frozenset({"-", "–", "|", "●", "•", "·", "/", "=", "—"})
 _LONGEST = 6
 """Units: words. What stands before a number in running text and may still name it."""
@@ -78,7 +78,7 @@ def segments_of(cell: Cell) -> Iterator[Caption]:
             if begin < place and words:
                 yield Caption(cell, place, words, tokens[place - 1].text.endswith(":"), begin, inline=True)
             start = place + 1
-        elif _ends_part(token):
+        elif _ends_part(token) and not (place + 1 < len(tokens) and _is_figure(tokens[place + 1])):
             start = place + 1
 
 

@@ -6,14 +6,14 @@ from decimal import Decimal
 from typing import Any
 
 from llm.offline.extract.arithmetic import Option, settled_totals
-from llm.offline.extract.candidates import THRESHOLD, Candidate, candidates_for
+from llm.offline.extract.candidates import candidates_for
 from llm.offline.extract.casting import cast
 from llm.offline.extract.parties import find_parties
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.rows import fill_arrays
 from llm.offline.extract.schema import Node, empty_value, inner_schema
 from llm.offline.extract.targets import Path, Target, targets_of
-from llm.offline.extract.values import Value
+from llm.offline.extract.values import THRESHOLD, Candidate, Value
 from llm.offline.matching.words import words_of
 
 _SPENT = 0.55

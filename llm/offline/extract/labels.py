@@ -54,12 +54,21 @@ def _has_figures(caption: Caption) -> bool:
 def _meant(caption: Caption, layout: Layout, own: frozenset[str]) -> Iterator[Hit]:
     """What the words of a caption mean together: an amount, a number, a date."""
     factor = _AMONG if caption.start and len(caption.cell.tokens) > _SENTENCE else 0.97
-    for found in (number_meant(caption.words, own), date_meant(caption.words, own)):
+    for found in (_number(caption, own), date_meant(caption.words, own)):
         if found is not None and found[1] >= _SURE:
             yield Hit(caption.cell, caption.start, caption.end, factor * found[1], (found[0],))
     amount = amount_meant(caption.words)
     if amount is not None and _has_amount(caption, layout):
         yield Hit(caption.cell, caption.start, caption.end, factor * amount[1], (amount[0],))
+
+
+def _number(caption: Caption, own: frozenset[str]) -> tuple[str, float] | None:
+    """What number is meant; in running text the last words before it say so: "bestätigen wir Ihren Auftrag 12"."""
+    for last in (len(caption.words), *((3, 2) if caption.inline else ())):
+        found = number_meant(caption.words[-last:], own)
+        if found is not None and found[1] >= _SURE:
+            return found
+    return None
 
 
 def _has_amount(caption: Caption, layout: Layout) -> bool:
@@ -127,6 +136,8 @@ def cell_hits(cell: Cell) -> list[tuple[tuple[str, ...], Hit]]:
 
 
 def _token_words(token: Token) -> tuple[str, ...]:
+    if token.text == "/":  # "To / For" is one label in two words
+        return ()
     if any(map(str.isdigit, token.text)):
         return (token.text.split(":")[0].lower(),) if ":" in token.text and token.text[0].isalpha() else (token.text,)
     return words_of(token.text.removesuffix(":").removesuffix("(s)")) or ("",)

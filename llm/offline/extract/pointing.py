@@ -54,7 +54,7 @@ def hits_for(target: Target, reading: Reading) -> list[Hit]:
         alike = (hit for caption in captions if (hit := _alike_hit(target, caption, reading)))
         sure = (hit for hit in alike if hit.quality >= _SURE and not _names_another(hit, target.concept, reading))
         found.extend(_weaker(hit, 0.92) for hit in sure)
-    elif target.part not in {"postcode", "line1", "line2"} or not target.party:
+    elif target.part not in {"postcode", "line1", "line2", "street"} or not target.party:
         found.extend(hit for caption in captions if (hit := _alike_hit(target, caption, reading)))
     return found
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from llm.content import DocumentContent
-from llm.offline.extract.boxes import captions_are_under, in_columns
+from llm.offline.extract.boxes import answers_over, in_columns
 from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, segments_of
 from llm.offline.extract.labels import Hit, Named, has_colon, label_hits
 from llm.offline.extract.titles import own_kinds
@@ -41,6 +41,15 @@ class Reading:
         self.tables = tuple(table for table in find_tables(self.layout.lines) if _means_something(table))
         self.tax_lines = tuple(find_tax_lines(self.layout.lines, self.point))
         self.table_lines = frozenset(index for table in self.tables for index in table.lines)
+
+    @cached_property
+    def _table_tokens(self) -> frozenset[int]:
+        rows = [row for table in self.tables for row in table.rows]
+        return frozenset(token.index for row in rows for held in row.cells for cell in held for token in cell.tokens)
+
+    def in_table(self, cell: Cell) -> bool:
+        """Whether a cell stands in a row of a table; what only stands beside one does not."""
+        return cell.tokens[0].index in self._table_tokens
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -115,19 +124,14 @@ class Reading:
         return len(asked) >= _ASKED and bool(asked & _PERSONAL)
 
     @cached_property
-    def _asking(self) -> list[Cell]:
-        """The captions of what forms ask people for."""
-        return [hit.cell for name, hits in self.hits.items() if concepts()[name].form for hit in hits]
-
-    @cached_property
     def _in_columns(self) -> frozenset[int]:
         known = [cell for cell in self.cells if self._is_known_label(cell)] if self.asks_a_person else []
         return in_columns(self.cells, known)
 
     @cached_property
-    def captions_are_under(self) -> bool:
-        """Whether this is a form whose captions stand under the answers."""
-        return self.asks_a_person and captions_are_under(self.layout, self._asking)
+    def answers_over(self) -> dict[int, Cell | None]:
+        """First words of the captions that stand under their answers, with these."""
+        return answers_over(self.layout)
 
 
 def _stands_alone(hit: Hit) -> bool:

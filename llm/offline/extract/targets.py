@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from llm.offline.extract.schema import MAX_DEPTH, Node, properties_of, resolve, type_of
 from llm.offline.matching.lexicon import Concept, concept_of
+from llm.offline.matching.senses import held, senses_of
 from llm.offline.matching.words import word_list, words_of, words_of_name
 
 Path = tuple[str, ...]
@@ -31,6 +32,7 @@ _PART_OF = {word: part for part, words in _PARTS.items() for word in words.split
 _ID_WORDS = word_list("id_names")
 _NAME_WORDS = word_list("person_names")
 _PRINTED = re.compile(r"\blabelled “([^”]{1,60})”")
+_DATED = frozenset({"date", "until", "birth"})
 _DATE_WORDS = frozenset(["date", "datum", "dob", "day"])
 
 
@@ -67,7 +69,18 @@ def targets_of(schema: Any, root: Node) -> tuple[list[Target], list[tuple[Path, 
             arrays.append((path, node))
         elif kind in {"string", "number", "integer", "boolean"} and path:
             leaves.append(make_target(path, node, kind))
-    return leaves, arrays
+    return _whole_streets(leaves), arrays
+
+
+def _whole_streets(leaves: list[Target]) -> list[Target]:
+    """Where an address has one line for the street, that takes the whole line, commas and all."""
+    second = {(target.party, target.path[:-1]) for target in leaves if target.part == "line2"}
+    return [
+        replace(target, part="street")
+        if target.part == "line1" and (target.party, target.path[:-1]) not in second
+        else target
+        for target in leaves
+    ]
 
 
 def make_target(path: Path, node: Mapping[str, Any], json_type: str, *, column: bool = False) -> Target:
@@ -120,7 +133,8 @@ def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_fo
         return concept.kind if concept is not None and concept.kind in {"amount", "percent"} else "amount"
     if concept is not None:
         return concept.kind
-    if _DATE_WORDS & set(words) or ("iso" in about and "8601" in about):
+    senses = held(senses_of(tuple(words)))
+    if _DATE_WORDS & set(words) or senses & _DATED or ("iso" in about and "8601" in about):
         return "date"
     for kind in ("email", "phone", "iban", "bic", "currency", "url"):
         if kind in words:

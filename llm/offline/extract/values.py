@@ -29,6 +29,24 @@ class Value:
     fit: float = 1.0
 
 
+THRESHOLD = 0.3
+"""Units: score. What fits a target less is no answer."""
+WORDY = frozenset({"text", "name", "party"})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value for a target. `label` is the text that points to it. Units: score 0–1.2."""
+
+    value: Value
+    score: float
+    label: str = ""
+
+    def weaker(self, factor: float) -> "Candidate":
+        """The same at a part of its score."""
+        return Candidate(self.value, self.score * factor, self.label)
+
+
 def values_in(kind: str, tokens: Sequence[Token], reading: Reading) -> list[Value]:
     """The values of `kind` among `tokens`, left to right. A text kind takes all of them as one value."""
     if not tokens:
@@ -117,7 +135,7 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     if len(tokens) == 1 and re.fullmatch(r"[A-Z]{1,3}", tokens[0].text):
         return [Value(tokens[0].text, tokens[0].text, (tokens[0].index,), 0.7)]
     for place, token in enumerate(tokens):
-        text = token.text.strip("#:;,()")
+        text = token.text.strip("#:;,()").rstrip(".")
         if token.text.startswith("(") or not _ID_TOKEN.match(text):
             continue
         if find_dates(text, reading.order) and not re.search(r"[A-Za-z]", text) and place == 0 and len(tokens) == 1:
@@ -128,10 +146,12 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
         while end > place + 1 and not any(map(str.isdigit, tokens[end - 1].text)):
             end -= 1
         run = tokens[place:end]
-        plain = " ".join(part.text for part in run).strip("#:;,()")
+        plain = " ".join(part.text for part in run).strip("#:;,()").rstrip(".")
         if plain.isalpha() and len(run) < len(tokens):
             continue
         fit = (1.0 if any(map(str.isdigit, plain)) else 0.75) * max(0.62, 0.88**place)
+        if place == 0 and len([part for part in tokens[end:] if part.text.isalpha()]) > 1:
+            fit *= 0.75  # a house and its street
         if re.fullmatch(r"-?\d+[.,]\d{2}", plain) or _is_date(run[0], reading):
             fit *= 0.4
         return [Value(plain, plain, tuple(part.index for part in run), fit)]

@@ -48,7 +48,7 @@ _DATES: tuple[tuple[str, str, str], ...] = (
     ("start date", "", "period_start"),
     ("end date", "", "period_end"),
 )
-_PLAIN = frozenset({"number", "id", "code", "reference", "date", "document", "your", "our", "name", "until", "from"})
+_PLAIN = _NUMBER | {"date", "document", "your", "our", "name", "until", "from", "part"}
 
 
 def number_meant(words: Sequence[str], own: frozenset[str]) -> tuple[str, float] | None:

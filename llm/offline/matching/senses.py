@@ -63,7 +63,7 @@ def _parts(word: str) -> Senses:
             if len(first) >= 3 and (known := _known(first)):
                 return known, last
         if len(word) - at >= 5:
-            return frozenset({word[:at]}), last
+            return frozenset({word[:at], "part"}), last
         if len(first := word[:at]) >= 6 and word[at:] in {"nr", "datum"} and len(deeper := _parts(first)) > 1:
             return (*deeper, last)
     return ()

@@ -127,3 +127,32 @@ def test_the_same_label_is_the_seller_s_or_the_buyer_s_by_where_it_stands() -> N
 def test_of_a_count_and_a_sum_behind_a_label_the_sum_is_its_amount() -> None:
     paper = Paper().put(40, 40, "Statement of fees", size=14).put(40, 300, "Total fees 20.70 $6,573.00")
     assert read(document(paper), "total_fees", number=True) == {"total_fees": 6573}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name", "date"),
+    [
+        ("Zahlbar innert 30 Tagen, d. h. bis 18.12.2024, rein netto auf unser Konto", "due_date", "2024-12-18"),
+        ("Levering staat gepland op vrijdag 16 mei 2025; wij bellen u vooraf", "delivery_date", "2025-05-16"),
+        ("De offerte is geldig tot en met 26 september 2024.", "valid_until", "2024-09-26"),
+        ("Bitte überweisen Sie den Betrag bis spätestens 14.03.2025 auf das Konto", "due_date", "2025-03-14"),
+        ("Le contrat prend effet le 1er octobre 2025 pour une durée de 12 mois", "start_date", "2025-10-01"),
+        ("Die Ware wurde am 3. April 2025 geliefert.", "delivery_date", "2025-04-03"),
+        ("We shipped your goods by courier on 4 November 2024.", "delivery_date", "2024-11-04"),
+    ],
+)
+def test_a_date_in_a_sentence_is_for_what_the_sentence_says(sentence: str, name: str, date: str) -> None:
+    paper = Paper().put(40, 40, "Muster AG", size=14).put(40, 400, sentence)
+    assert read(document(paper), name) == {name: date}
+
+
+def test_the_date_of_a_letter_stands_beside_its_place() -> None:
+    paper = Paper().put(40, 40, "Huis ter Aa", size=14).put(40, 180, "Breukelen, dinsdag 11 februari 2025")
+    assert read(document(paper), "issue_date") == {"issue_date": "2025-02-11"}
+    assert read(document(paper), "due_date") == {"due_date": ""}
+
+
+def test_a_sentence_tells_the_number_of_an_order() -> None:
+    paper = Paper().put(40, 40, "Factuur", size=18).put(40, 60, "Factuurnummer 2025-17")
+    paper.put(40, 300, "Hierbij berekenen wij uw order HA-6142. Uw klantnummer bij ons is 20917.")
+    assert read(document(paper), "order_reference", "buyer_id") == {"order_reference": "HA-6142", "buyer_id": "20917"}

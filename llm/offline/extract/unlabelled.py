@@ -1,0 +1,96 @@
+"""Candidates that no label points to: parties, patterns, dates of letters and of sentences."""
+
+from collections.abc import Iterator, Sequence
+
+from llm.offline.extract.addresses import Party
+from llm.offline.extract.blocks import boxed_addresses
+from llm.offline.extract.pointing import ALIKE
+from llm.offline.extract.prose import dates_told
+from llm.offline.extract.reading import Reading
+from llm.offline.extract.targets import Target
+from llm.offline.extract.values import WORDY, Candidate, values_in
+from llm.offline.matching.senses import senses_of, telling
+from llm.offline.typing.codes import find_codes
+
+_DATELINE = 4
+"""Units: words. A line with no more beside its date is a date line: "Zwolle, dinsdag"."""
+_PATTERN_SCORES = {
+    "iban": 0.5,
+    "email": 0.35,
+    "bic": 0.4,
+    "url": 0.35,
+    "phone": 0.35,
+    "vat_id": 0.4,
+    "time": 0.5,
+    "currency": 0.55,
+}
+
+
+_SAME = {"start_date": "period_start"}
+
+
+def from_parties(target: Target, parties: Sequence[Party]) -> Iterator[Candidate]:
+    role, part = target.party, target.part
+    if target.concept is not None and target.concept.kind == "party":
+        role, part = target.concept.name.removesuffix("_name"), "name"
+    if not part:
+        return
+    for party in parties:
+        value = party.parts.get(part)
+        if value is not None and role and party.role == role:
+            yield Candidate(value, 0.35 + 0.6 * party.certainty, party.cell.text)
+        elif value is not None and not role and part != "name" and party.certainty:
+            yield Candidate(value, 0.35, party.cell.text)
+
+
+def from_boxes(target: Target, reading: Reading) -> Iterator[Candidate]:
+    """The address in a form's box, whole, for who asks for it as one text."""
+    if target.kind in WORDY and target.part == "address":
+        for value, alike, label in boxed_addresses(target.words, reading):
+            if alike >= ALIKE:
+                yield Candidate(value, 0.6 + 0.5 * alike, label)
+
+
+def from_patterns(target: Target, reading: Reading) -> Iterator[Candidate]:
+    """Values that show what they are without a label."""
+    score = _PATTERN_SCORES.get(target.kind)
+    name = target.concept.name if target.concept else ""
+    if target.kind == "date" and name == "issue_date":
+        yield from _head_dates(reading)
+    if target.kind == "bic" and not find_codes("iban", reading.text):
+        return
+    if score is None or name in {"buyer_vat_id", "fax"} or target.party == "buyer":
+        return
+    seen: dict[str, int] = {}
+    for cell in reading.cells:
+        for value in values_in(target.kind, cell.tokens, reading):
+            seen[str(value.value)] = seen.get(str(value.value), 0) + 1
+            rank = 0.004 * cell.line / max(1, len(reading.layout.lines))
+            often = 0.01 * min(seen[str(value.value)], 20) if target.kind == "currency" else 0.0
+            yield Candidate(value, score - rank + often)
+
+
+def _head_dates(reading: Reading) -> Iterator[Candidate]:
+    """Dates in the head of a page: "Bern, 18. November 2024" alone on its line is a letter's date."""
+    for cell in reading.cells:
+        top = cell.page == 1 and cell.y0 < 0.5 * reading.layout.page_size(1).height
+        if top and not reading.in_table(cell):
+            values = values_in("date", cell.tokens[:7], reading)
+            words = sum(token.index not in values[0].tokens for token in cell.tokens) if len(values) == 1 else 9
+            letter = words <= _DATELINE and not any(token.text.endswith(":") for token in cell.tokens)
+            first = {token.index for token in cell.tokens[:3]}
+            for value in values[:1]:
+                if letter or first & set(value.tokens):
+                    yield Candidate(value, (0.5 if letter else 0.36) - 0.0005 * cell.line)
+
+
+def from_prose(target: Target, reading: Reading) -> Iterator[Candidate]:
+    """Dates of which their sentence says what they are for."""
+    if target.kind != "date":
+        return
+    wanted = frozenset(sense for part in telling(senses_of(target.words)) for sense in part)
+    for told in dates_told(reading):
+        if target.concept is not None and _SAME.get(target.concept.name, target.concept.name) == told.concept:
+            yield Candidate(told.value, told.certainty, told.cell.text)
+        elif target.concept is None and wanted and wanted <= told.senses:
+            yield Candidate(told.value, 0.6, told.cell.text)

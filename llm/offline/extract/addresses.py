@@ -32,7 +32,7 @@ LEGAL = re.compile(
 
 @dataclass(slots=True)
 class Party:
-    """One address or name on a page. `parts`: name, line1, line2, postcode, city, state, country, address."""
+    """One address or name on a page. `parts`: name, line1, line2, street, postcode, city, state, country, address."""
 
     cell: Cell
     parts: dict[str, Value] = field(default_factory=dict)
@@ -121,6 +121,7 @@ def _one_line(cell: Cell, place: PlaceLine, before: list[list[Token]]) -> Party 
         "name": value_of(name),
         "line1": value_of(before[first]),
         "line2": value_of(before[at]) if at > first else None,
+        "street": value_of([token for piece in before[first : at + 1] for token in piece]),
     }
     party.parts.update({key: value for key, value in named.items() if value})
     _add_place(party, place, cell.tokens)
@@ -259,6 +260,8 @@ def _name_lines(party: Party, lines: list[list[Token]], street: int | None) -> N
         party.parts["name"] = name
         return
     if 0 <= at < len(lines):
+        if whole := value_of(lines[at]):
+            party.parts["street"] = whole
         pieces = [piece for line in lines[at:] for piece in _split_commas(line)]
         for key, piece in zip(("line1", "line2"), pieces, strict=False):
             if value := value_of(piece):

@@ -1,5 +1,7 @@
 """Headings that say whose name and address stand under them: seller, buyer or recipient of the goods."""
 
+from collections.abc import Sequence
+
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.layout.model import Cell, Token
@@ -58,4 +60,10 @@ def hit_role(cell: Cell, reading: Reading) -> str:
 def rest_of(cell: Cell, end: int) -> list[Token]:
     """What stands behind a heading in its cell, without what explains it in brackets."""
     rest = [token for token in cell.tokens[end:] if token.text not in {":", "-", "/"}]
-    return [] if rest and rest[0].text.startswith("(") and rest[-1].text.endswith(")") else rest
+    explained = bool(rest) and rest[0].text.startswith("(") and rest[-1].text.endswith(")")
+    return [] if explained or _is_number(rest) else rest
+
+
+def _is_number(tokens: Sequence[Token]) -> bool:
+    """Whether a heading is followed by nothing but a number: "Customer 22690"."""
+    return len(tokens) == 1 and tokens[0].text.strip("#:()").replace("-", "").isdigit()

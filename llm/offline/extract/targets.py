@@ -14,9 +14,10 @@ Path = tuple[str, ...]
 MAX_TARGETS = 600
 
 _PARTIES = {
-    "seller": "seller vendor supplier merchant issuer sender store provider contractor "
-    "verkaufer lieferant vendeur fournisseur",
-    "buyer": "buyer customer client recipient bill billing sold invoicee kaufer kunde acheteur purchaser",
+    "seller": "seller vendor supplier merchant issuer sender store provider contractor employer landlord lessor insurer "
+    "laboratory hotel verkaufer lieferant vendeur fournisseur",
+    "buyer": "buyer customer client recipient bill billing sold invoicee kaufer kunde acheteur purchaser "
+    "employee tenant lessee insured policyholder guest passenger",
     "ship_to": "ship shipping delivery consignee",
 }
 _PARTY_OF = {word: role for role, words in _PARTIES.items() for word in words.split()}

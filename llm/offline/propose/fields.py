@@ -11,6 +11,8 @@ from llm.offline.propose.nodes import Schema, address_node, concept_node, field_
 
 MAX_FIELDS, MAX_FORM_FIELDS = 24, 30
 _PARTS = ("line1", "line2", "postcode", "city", "state", "country")
+_ALSO_PARTIES = frozenset({"employer", "employee", "laboratory", "guest", "passenger", "insurer", "insured"})
+_SAID = {"ship_to": "party the goods go to"}
 _DEFAULT = (
     "document_number", "issue_date", "due_date", "period_start", "period_end", "buyer_id", "order_reference",
     "seller", "buyer", "patient_name", "birth_date", "currency", "net_total", "tax_total", "gross_total", "iban",
@@ -47,7 +49,7 @@ def usual_fields(kind: Kind, reading: Reading) -> tuple[dict[str, Schema], set[i
         elif assigned.value not in ("", None):
             found[path[0]] = next(node for held, node in wanted if held == path)
     for name, held in parts.items():
-        found[name] = address_node(name.removesuffix("_address").replace("_", " "), held)
+        found[name] = address_node(_SAID.get(role := name.removesuffix("_address"), role), held)
     return found, spent
 
 
@@ -60,8 +62,8 @@ def _expanded(names: tuple[str, ...]) -> list[tuple[tuple[str, ...], Schema]]:
     """Field names to paths and nodes; "seller" stands for name, address and VAT id."""
     wanted: list[tuple[tuple[str, ...], Schema]] = []
     for name in names:
-        if name in ROLES:
-            wanted.append(((f"{name}_name",), concept_node(concepts()[f"{name}_name"])))
+        if name in ROLES or name in _ALSO_PARTIES:
+            wanted.append(((f"{name}_name",), field_node("string", f"Name of the {_SAID.get(name, name)}")))
             wanted.extend(((f"{name}_address", part), field_node("string", part)) for part in _PARTS)
             if f"{name}_vat_id" in concepts():
                 wanted.append(((f"{name}_vat_id",), concept_node(concepts()[f"{name}_vat_id"])))

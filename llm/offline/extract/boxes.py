@@ -1,5 +1,6 @@
 """Where the captions of a form stand: in a column of their own, over what people wrote, or under it."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -10,6 +11,8 @@ LARGER = 1.12
 """How much larger than its caption an answer in a box is set, at least."""
 _ENOUGH = 3
 """So many captions say how the form is made."""
+_LONGEST = 8
+"""Units: words of a caption."""
 
 
 def in_columns(cells: Sequence[Cell], labels: Iterable[Cell]) -> frozenset[int]:
@@ -34,11 +37,38 @@ def cell_over(layout: Layout, cell: Cell) -> Cell | None:
     return None
 
 
-def captions_are_under(layout: Layout, labels: Sequence[Cell]) -> bool:
-    """Whether the captions stand under the lines that people write on: nearer to what is over them than under them."""
-    over = 0
-    for cell in labels:
-        answer = cell_over(layout, cell)
-        below = next(iter(cells_below(layout, cell)), None)
-        over += answer is not None and (below is None or below.y0 - cell.y1 > 2 * max(1.0, cell.y0 - answer.y1))
-    return over >= _ENOUGH and 2 * over >= len(labels)
+def answers_over(layout: Layout) -> dict[int, Cell | None]:
+    """First words of the captions that stand under what people wrote, with what stands over each (None: empty).
+
+    Captions of one print are all set the same way: several must be nearer to what is over them than to what is under.
+    """
+    prints: dict[tuple[int, int], list[Cell]] = defaultdict(list)
+    for cell in layout.cells:
+        if _may_be_caption(cell):
+            prints[cell.page, round(2 * cell.height)].append(cell)
+    found: dict[int, Cell | None] = {}
+    for cells in prints.values():
+        over = {cell.tokens[0].index: _answer_over(layout, cell) for cell in cells}
+        above = sum(_has_larger_below(layout, cell) for cell in cells)
+        if sum(answer is not None for answer in over.values()) >= max(_ENOUGH, 2 * above):
+            found.update(over)
+    return found
+
+
+def _may_be_caption(cell: Cell) -> bool:
+    words = cell.text.split("(")[0]
+    return cell.tokens[0].origin != "form" and len(cell.tokens) <= _LONGEST and not any(map(str.isdigit, words))
+
+
+def _answer_over(layout: Layout, cell: Cell) -> Cell | None:
+    answer = cell_over(layout, cell)
+    if answer is None:
+        return None
+    below = next((c for c in cells_below(layout, cell) if c.height >= LARGER * cell.height), None)
+    return answer if below is None or below.y0 - cell.y1 > 1.6 * max(1.0, cell.y0 - answer.y1) else None
+
+
+def _has_larger_below(layout: Layout, cell: Cell) -> bool:
+    below = next(iter(cells_below(layout, cell, reach=1.6)), None)
+    close = below is not None and below.height >= LARGER * cell.height and abs(below.x0 - cell.x0) < 2 * cell.height
+    return close and _answer_over(layout, cell) is None

@@ -256,3 +256,53 @@ def test_what_a_box_says_in_its_language_is_known_by_its_english_name(married: s
     assert extract(document(paper), flags) == {
         "married": True, "self_employed": False, "newsletter": True, "has_children": False
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "yes", "no"),
+    [("Electric vehicle?", "yes", "no"), ("Elektrisch voertuig?", "ja", "nee"), ("Fahrzeug elektrisch", "ja", "nein")],
+)
+@pytest.mark.parametrize("boxes_first", [True, False])
+def test_yes_and_no_boxes_answer_the_question_before_them(question: str, yes: str, no: str, boxes_first: bool) -> None:
+    said = (f"☐ {yes}", f"☑ {no}") if boxes_first else (f"{yes} ☐", f"{no} ☑")
+    paper = Paper().row(50, (40, question), (250, said[0]), (310, said[1]))
+    names = question.strip("?").replace(" ", "_").lower()
+    flags = {name: {"type": "boolean"} for name in (names, f"{names}_{yes}", f"{names}_{no}")}
+    assert extract(document(paper), flags) == {names: False, f"{names}_{yes}": False, f"{names}_{no}": True}
+
+
+@pytest.mark.parametrize("signs", ["☐☒", "○◉", "○●", "□■", "❏✕"])
+def test_the_chosen_option_answers_its_question_as_text_and_as_a_flag(signs: str) -> None:
+    empty, filled = signs
+    paper = Paper().put(40, 50, "Marital status:").put(130, 50, f"{empty} single").put(200, 50, f"{filled} married")
+    paper.put(40, 90, "Kind of parcel").put(40, 104, f"{filled} Gift").put(40, 118, f"{empty} Sale of goods")
+    wanted = {
+        "marital_status": TEXT,
+        "parcel_kind": {"type": "string", "enum": ["gift", "sale of goods"]},
+        "status_single": {"type": "boolean"},
+        "parcel_gift": {"type": "boolean"},
+    }
+    assert extract(document(paper), wanted) == {
+        "marital_status": "married", "parcel_kind": "gift", "status_single": False, "parcel_gift": True
+    }  # fmt: skip
+
+
+def test_captions_of_one_print_under_their_answers_are_known_without_their_words() -> None:
+    paper = Paper().put(56, 50, "Mandate reference TV-17", size=10)
+    for place, (answer, caption) in enumerate(
+        (
+            ("Thorsten Berg", "Inhaber des Zugangs"),
+            ("Nordbank Aarau", "Stammhaus (Name)"),
+            ("", "Zimmer"),
+            ("R2", "Raum"),
+        )
+    ):
+        paper.put(60, 100 + 40 * place, answer, size=12).put(56, 116 + 40 * place, caption, size=7)
+    wanted = dict.fromkeys(("inhaber_des_zugangs", "stammhaus", "zimmer", "raum", "mandate_reference"), TEXT)
+    assert extract(document(paper), wanted) == {
+        "inhaber_des_zugangs": "Thorsten Berg",
+        "stammhaus": "Nordbank Aarau",
+        "zimmer": "",
+        "raum": "R2",
+        "mandate_reference": "TV-17",
+    }

@@ -44,7 +44,7 @@ class PhraseHit:
 class Kind:
     """A kind of document: what it is called, its titles on paper, the fields that it usually has.
 
-    `form`: one to fill in.
+    `form`: one to fill in; `sense`: what its title stands for; `signs`: words that only such documents have together.
     """
 
     key: str
@@ -52,6 +52,8 @@ class Kind:
     titles: tuple[str, ...]
     fields: tuple[str, ...]
     form: bool = False
+    sense: str = ""
+    signs: tuple[str, ...] = ()
 
 
 def _load(name: str) -> Any:
@@ -79,7 +81,15 @@ def concepts() -> dict[str, Concept]:
 def kinds() -> tuple[Kind, ...]:
     """All kinds of documents, the most telling first."""
     return tuple(
-        Kind(key, entry["name"], tuple(entry["titles"]), tuple(entry["fields"]), entry.get("form", False))
+        Kind(
+            key,
+            entry["name"],
+            tuple(entry["titles"]),
+            tuple(entry["fields"]),
+            entry.get("form", False),
+            entry.get("sense", ""),
+            tuple(entry.get("signs", ())),
+        )
         for key, entry in _load("kinds.json").items()
     )
 

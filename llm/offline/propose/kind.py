@@ -1,4 +1,4 @@
-"""What kind of document it is: by the titles that it prints, large and near the top."""
+"""What kind of document it is: by the title that it prints, large and near the top, and by the words in it."""
 
 import re
 from collections import Counter
@@ -9,10 +9,18 @@ from llm.offline.extract.reading import Reading
 from llm.offline.layout.model import Cell
 from llm.offline.matching.lexicon import Kind, kinds
 from llm.offline.matching.words import words_of
+from llm.offline.propose.english import in_english_words
 
 _FORM = re.compile(r"\bForm\s+([A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-[A-Z0-9]{1,5})*)\b")
 _FORM_KIND = Kind("form", "Form", (), (), form=True)
 _OTHER = Kind("document", "Document", (), ())
+_TITLE, _OWN, _SIGN = 2.0, 1.6, 0.4
+"""What a title, the sense of the title and one word of the contents are worth at most."""
+_FEW, _TELLING, _MANY = 3, 4, 8
+"""So many signs say something, say a kind, and say no more with one more."""
+_LEAST = 0.08
+_FILLED, _BOXES = 4, 2
+_UNLIKELY = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +32,21 @@ class DocumentKind:
 
 
 def kind_of(reading: Reading) -> DocumentKind:
-    """The kind of the document; a plain "Document" when no title says more."""
+    """The kind of the document; a plain "Document" when neither title nor contents say more."""
     form = _form_name(reading)
     if form:
         return DocumentKind(Kind("form", form, (), (), form=True), form)
-    scores = dict.fromkeys((kind.key for kind in kinds()), 0.0)
     heads = [cell for cell in reading.cells if cell.page == 1]
     usual = median([cell.height for cell in heads]) if heads else 1.0
-    for cell in heads[:150]:
-        for kind in kinds():
-            scores[kind.key] += _title_score(cell, kind, usual, reading)
+    signs = _signs(reading)
+    scores = {kind.key: _score(kind, heads, usual, signs[kind.key], reading) for kind in kinds()}
     best = max(kinds(), key=lambda kind: scores[kind.key])
-    if reading.asks_a_person and not best.form and scores[best.key] < 1.0:
+    if _is_filled_in(reading) and not best.form and scores[best.key] < _TITLE:
         return DocumentKind(_FORM_KIND, _FORM_KIND.name)
-    if scores[best.key] > 0.08:
-        return DocumentKind(best, best.name)
-    return DocumentKind(_OTHER, _largest(heads, usual) or "Document")
+    if scores[best.key] > _LEAST:
+        kind = _nearer(best, signs)
+        return DocumentKind(kind, kind.name)
+    return DocumentKind(_OTHER, _largest(heads, usual, reading) or "Document")
 
 
 def _form_name(reading: Reading) -> str:
@@ -49,6 +56,39 @@ def _form_name(reading: Reading) -> str:
         return ""
     name, count = names.most_common(1)[0]
     return f"{name} Form" if count > 1 or len(names) == 1 else ""
+
+
+def _score(kind: Kind, heads: list[Cell], usual: float, signs: int, reading: Reading) -> float:
+    titles = (_title_score(cell, kind, usual, reading) for cell in heads[:150])
+    score = min(_TITLE, max(titles, default=0.0))
+    if kind.sense in reading.own:
+        score += _OWN
+    if signs >= _FEW:
+        score += _SIGN * min(signs, _MANY)
+    likely = not kind.form or kind.sense in reading.own or reading.asks_a_person or _has_boxes(reading)
+    return score if likely else _UNLIKELY * score
+
+
+def _signs(reading: Reading) -> dict[str, int]:
+    """Per kind how many of its signs the document has."""
+    text = f" {' '.join(words_of(reading.text))} "
+    return {kind.key: sum(f" {' '.join(words_of(sign))} " in text for sign in kind.signs) for kind in kinds()}
+
+
+def _nearer(best: Kind, signs: dict[str, int]) -> Kind:
+    """A kind whose title is the same but whose contents say more: the invoice for electricity, the one of a hotel."""
+    alike = [kind for kind in kinds() if kind.sense == best.sense and kind.sense and signs[kind.key] >= _TELLING]
+    return max(alike, key=lambda kind: signs[kind.key], default=best) if not best.signs else best
+
+
+def _is_filled_in(reading: Reading) -> bool:
+    """Whether a person filled it in: by what is asked, or by its form fields."""
+    typed = sum(cell.tokens[0].origin == "form" for cell in reading.cells)
+    return reading.asks_a_person or typed >= _FILLED
+
+
+def _has_boxes(reading: Reading) -> bool:
+    return _is_filled_in(reading) or len(reading.layout.checks) >= _BOXES
 
 
 def _title_score(cell: Cell, kind: Kind, usual: float, reading: Reading) -> float:
@@ -68,8 +108,15 @@ def _title_score(cell: Cell, kind: Kind, usual: float, reading: Reading) -> floa
     return float(best**1.5)
 
 
-def _largest(heads: list[Cell], usual: float) -> str:
-    large = [cell for cell in heads if cell.height > 1.25 * usual and 1 <= len(cell.tokens) <= 5]
-    plain = [cell for cell in large if all(part.isalpha() for part in cell.text.split()) and len(cell.text) >= 4]
-    best = max(plain, key=lambda cell: cell.height, default=None)
-    return best.text.title() if best is not None else ""
+def _largest(heads: list[Cell], usual: float, reading: Reading) -> str:
+    """A large line near the top as a name, where its words are known: no company's name, no total."""
+    page = reading.layout.page_size(1).height
+    large = [
+        cell for cell in heads if cell.height > 1.25 * usual and 1 <= len(cell.tokens) <= 5 and cell.y0 < 0.4 * page
+    ]
+    named: list[tuple[float, str]] = []
+    for cell in large:
+        words, known = in_english_words(words_of(cell.text), english=reading.language == "en")
+        if known >= 1.0 and all(part.isalpha() for part in words):
+            named.append((cell.height, " ".join(words).title()))
+    return max(named, default=(0.0, ""))[1]

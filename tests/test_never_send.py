@@ -35,6 +35,7 @@ from tests.documents.making import RECEIPT, make_prompt
 from tests.documents.sharing import shared_document
 from tests.fakes.provider import FakeProvider
 from tests.fakes.steps import Call, Step
+from tests.v1.calling import v1_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -102,6 +103,8 @@ def auto_create(person: Person, document: Document, _model: str) -> str:
     run = Run.objects.get(document=document, kind="propose")
     worker.propose(run.pk)
     attempt = AutoCreate.objects.get(document=document)
+    made = Run.objects.filter(document=document, kind="extract", extractions__model_used=OFFLINE_MODEL)
+    assert (attempt.status == "proposed") == made.exists()
     return Turn.objects.get(pk=attempt.turn_id).model if attempt.turn_id else attempt.error_code
 
 
@@ -155,6 +158,7 @@ def test_where_nobody_chose_the_built_in_model_does_it_though_another_is_usual(
     mark(alice, document, "tag")
     assert outcome(path, alice, document, "") == OFFLINE_MODEL
     assert fake_provider.received == []
+    assert not AutoCreate.objects.exclude(status="proposed").exists()
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -236,3 +240,17 @@ def test_what_is_told_of_other_documents_stays_too(
     refused = ToolCall.objects.get(turn=turn, name="update_document").result
     assert refused is not None
     assert refused["code"] == CODE
+
+
+def test_programs_are_told_in_the_words_of_their_wire(
+    alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    mark(alice, document, "document")
+    asked = {"messages": [{"role": "user", "content": "What is the total?"}], "model": REMOTE}
+    for stream in (False, True):
+        answer = api_of(alice).raw("post", f"documents/{document.pk.hex}/chat", asked | {"stream": stream})
+        assert (answer.status_code, answer.json()["code"]) == (403, CODE)
+    answer = v1_of(alice).raw("post", f"documents/{document.pk.hex}/responses", {"input": "Total?", "model": REMOTE})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, CODE)
+    assert not Turn.objects.exists()
+    assert fake_provider.received == []

@@ -12,6 +12,7 @@ from llm.offline.extract.targets import Path, Target, make_target
 from llm.offline.extract.values import values_in
 from llm.offline.layout.model import Row, Table, Token
 from llm.offline.matching.lexicon import concepts, find_phrases
+from llm.offline.matching.senses import meant_alike, senses_of, telling
 from llm.offline.matching.words import likeness, words_of, words_of_name
 from llm.offline.tables.details import edge_of, is_counted, parted
 from llm.offline.tables.figures import is_numeric
@@ -151,7 +152,9 @@ def _usual_side(target: Target, column: int) -> float:
 def header_score(target: Target, header: str) -> float:
     """How well a column's header names the target. Units: 0–1."""
     words = words_of(header)
-    alike = likeness(target.words[-2:], words)
+    if target.printed and target.printed == words:
+        return 1.0
+    alike = max(likeness(target.words[-2:], words), 0.95 * _alike_in_sense(target, words))
     if target.concept is None:
         return max(alike, likeness(words, target.about) * 0.7)
     best = 0.0
@@ -162,6 +165,13 @@ def header_score(target: Target, header: str) -> float:
         elif any(target.concept.name in concepts()[name].instead for name in hit.concepts):
             best = max(best, 0.6)
     return max(best, alike * 0.95)
+
+
+def _alike_in_sense(target: Target, header: Sequence[str]) -> float:
+    """Names of two languages, or two words for one thing: "quantity_delivered" and "geliefert"."""
+    own = words_of_name(target.path[-1])
+    said, wanted = senses_of(tuple(header)), senses_of(own)
+    return max((meant_alike(part, said) for part in (wanted, telling(wanted)) if part), default=0.0)
 
 
 def _kind_fit(target: Target, table: Table, column: int) -> float:

@@ -36,11 +36,14 @@ def propose(reading: Reading) -> Proposal:
     if form:
         fields, spent = asked_fields(reading)
         most = MAX_FORM_FIELDS
-    tables = table_fields(reading, spent if form else ())
+    proposed = table_fields(reading, kind.kind.key, spent if form else ())
+    tables = proposed.fields
+    if "taxes" in tables:
+        fields.pop("tax_rate", None)
     checks = check_fields(reading, 8)
     room = most - len(fields) - len(tables) - len(checks)
     more = labelled_fields(
-        reading, spent, fields, max(0, room), lines=reading.table_lines, form=is_caption if form else None
+        reading, spent, fields, max(0, room), lines=proposed.lines, form=is_caption if form else None
     )
     for name, node in typed_fields(reading, spent) if form else ():
         if len(more) < room and name not in {**more, **fields, **checks}:

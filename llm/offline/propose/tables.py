@@ -1,16 +1,20 @@
 """Tables as arrays of objects: a name for the table, names and types for its columns."""
 
 from collections.abc import Container
+from dataclasses import dataclass
 
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import values_in
 from llm.offline.layout.model import Table
 from llm.offline.matching.lexicon import concepts, find_phrases
 from llm.offline.matching.words import words_of
+from llm.offline.propose.english import in_english_words
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node, rows_node
+from llm.offline.tables.figures import is_numeric
+from llm.offline.tables.meaning import meanings
 
-MAX_COLUMNS = 10
+MAX_COLUMNS, MAX_TABLES = 10, 4
 _PREFERRED = (
     "description", "quantity", "unit_price", "line_amount", "unit", "line_tax_rate", "line_discount", "item_number",
     "item_position", "line_date", "tax_base", "tax_amount", "debit", "credit", "line_balance", "test_name",
@@ -18,29 +22,59 @@ _PREFERRED = (
 )  # fmt: skip
 _TAX = frozenset({"tax_base", "tax_amount"})
 _SHORT = {"line_amount": "amount", "line_tax_rate": "tax_rate", "line_discount": "discount", "line_date": "date",
-          "item_position": "position", "line_balance": "balance"}  # fmt: skip
+          "item_position": "position", "line_balance": "balance", "line_document_number": "invoice_number",
+          "line_due_date": "due_date"}  # fmt: skip
+_ITEMS = frozenset(
+    {"description", "quantity", "unit_price", "line_amount", "item_number", "tax_base", "tax_amount", "test_name",
+     "test_result", "open_amount", "debit", "credit", "line_balance"}
+)  # fmt: skip
+_NUMBERS = frozenset({"amount", "percent"})
+_SIGNS = frozenset("€$£%#")
 
 
-def table_fields(reading: Reading, spent: Container[int] = ()) -> dict[str, Schema]:
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The arrays of a document, and the lines of the tables that they are made of."""
+
+    fields: dict[str, Schema]
+    lines: frozenset[int]
+
+
+def table_fields(reading: Reading, kind: str = "", spent: Container[int] = ()) -> Proposed:
     """The document's tables by name; a table that continues on the next page counts once.
 
-    What has words of `spent` is no table: rows of boxes look like one.
+    What has words of `spent` is no table, nor what has labels for values: rows of boxes look like one.
     """
     found: dict[str, Schema] = {}
+    lines: set[int] = set()
     seen: set[tuple[str, ...]] = set()
     for table in sorted(reading.tables, key=lambda table: -len(table.rows) * len(table.headers)):
-        if table.headers in seen or len(found) >= 2 or _has(table, spent, reading):
+        if _has(table, spent, reading) or _is_boxes(table, reading):
             continue
-        seen.add(table.headers)
         columns = _columns(table, reading)
-        if len(columns) >= 2:
-            name, about = _title(columns)
-            if name == "rows" and found:
-                continue
-            found[free_name(name, found)] = rows_node(
-                {_SHORT.get(key, key): node for key, node in columns.items()}, about
-            )
-    return found
+        if table.headers in seen:
+            lines |= table.lines
+        elif len(columns) >= 2 and len(found) < MAX_TABLES and _lists_something(table, columns):
+            name, about = _title(columns, kind)
+            seen.add(table.headers)
+            if name != "rows" or not found:
+                lines |= table.lines
+                found[free_name(name, found)] = rows_node(
+                    {_SHORT.get(key, key): node for key, node in columns.items()}, about
+                )
+    if "taxes" not in found and (taxes := _tax_lines(reading)) is not None:
+        found["taxes"] = taxes
+    return Proposed(found, frozenset(lines))
+
+
+def _tax_lines(reading: Reading) -> Schema | None:
+    """Taxes that are told in lines of their own."""
+    rows = [row for table in reading.tax_lines for row in table.rows]
+    names = ("line_tax_rate", "tax_base", "tax_amount")
+    held = [name for column, name in enumerate(names) if any(row.cells[column] for row in rows)]
+    if len(held) < 2:
+        return None
+    return rows_node({_SHORT.get(name, name): concept_node(concepts()[name]) for name in held}, _TAXES)
 
 
 def _has(table: Table, words: Container[int], reading: Reading) -> bool:
@@ -48,24 +82,58 @@ def _has(table: Table, words: Container[int], reading: Reading) -> bool:
     return any(token.index in words for line in lines for cell in line.cells for token in cell.tokens)
 
 
+def _is_boxes(table: Table, reading: Reading) -> bool:
+    """Whether what stands under the names are labels themselves, or what a table's names are belongs to parties."""
+    if meanings(table, reading.point):
+        return False
+    cells = [cell for row in table.rows[:3] for column in row.cells for cell in column]
+    labels = [cell for cell in cells if reading.is_label(cell) and any(map(str.isalpha, cell.text))]
+    return len(table.rows) <= 3 and len(labels) > len(table.rows)
+
+
+def _lists_something(table: Table, columns: dict[str, Schema]) -> bool:
+    return len(table.rows) > 1 or len(_ITEMS & set(columns)) >= 2
+
+
 def _columns(table: Table, reading: Reading) -> dict[str, Schema]:
+    """The columns that hold something: what their numbers prove, what their names say, else their names in English."""
+    proven = meanings(table, reading.point)
+    taken = {name for name in proven.values() if name in concepts()}
     columns: dict[str, Schema] = {}
     taxes = _is_tax_table(table)
     for number, header in enumerate(table.headers):
         if len(columns) >= MAX_COLUMNS or not any(row.cells[number] for row in table.rows):
             continue
-        name = _concept(header, columns, taxes=taxes)
-        if name:
+        numeric = _is_number(table, number, reading)
+        name = proven.get(number, "") or _concept(header, {*columns, *taken}, taxes=taxes, numeric=numeric)
+        if name in concepts() and name not in columns:
             node = concept_node(concepts()[name])
-            columns[name] = (
-                node
-                if node["type"] == "string" or _is_number(table, number, reading)
-                else field_node("string", node["description"])
-            )
-        elif reading.language == "en" and (plain := name_from_words(words_of(header))):
-            kind = "number" if _is_number(table, number, reading) else "string"
-            columns[free_name(plain, columns)] = field_node(kind, f"{header}, as in the table")
+            columns[name] = node if node["type"] == "string" or numeric else field_node("string", node["description"])
+        elif plain := _plain_name(header, reading):
+            about = f"{plain.replace('_', ' ').capitalize()}, labelled “{header}”"
+            columns[free_name(plain, columns)] = field_node("number" if numeric else "string", about)
+    if "quantity" in columns and "unit" not in columns and _has_units(table, proven):
+        columns["unit"] = concept_node(concepts()["unit"])
     return columns
+
+
+def _plain_name(header: str, reading: Reading) -> str:
+    """A name of two letters or more; a currency's sign names nothing."""
+    if not header or len(header) > 60 or set(header) <= _SIGNS:
+        return ""
+    words, _ = in_english_words(words_of(header), english=reading.language == "en")
+    name = name_from_words(words)
+    return name if len(name) > 1 or not any(map(str.isalpha, name)) else f"{name}_column" if name else ""
+
+
+def _has_units(table: Table, proven: dict[int, str]) -> bool:
+    """Whether words stand behind the numbers of the quantities."""
+    column = next((number for number, name in proven.items() if name == "quantity"), None)
+    if column is None:
+        return False
+    texts = [row.text(column).split(" ") for row in table.rows if row.cells[column]]
+    with_unit = [parts for parts in texts if len(parts) == 2 and is_numeric(parts[0]) and parts[1].isalpha()]
+    return 2 * len(with_unit) > len(texts)
 
 
 def _is_tax_table(table: Table) -> bool:
@@ -78,16 +146,21 @@ def _is_tax_table(table: Table) -> bool:
     return named >= _TAX and "description" not in named and "quantity" not in named
 
 
-def _concept(header: str, taken: dict[str, Schema], *, taxes: bool) -> str:
+def _concept(header: str, taken: Container[str], *, taxes: bool, numeric: bool) -> str:
     words = words_of(header)
     best, score = "", 0.0
     for hit in find_phrases(words, columns=True):
         share = (hit.end - hit.start) / max(1, len(words))
         for name in hit.concepts:
-            rank = share + (0.2 if taxes == (name in _TAX) else 0.0) - 0.005 * _PREFERRED.index(name)
+            rank = share + (0.2 if taxes == (name in _TAX) else 0.0) - 0.005 * _rank(name)
+            rank -= 0.3 if concepts()[name].kind in _NUMBERS and not numeric else 0.0
             if name not in taken and share >= 0.3 and rank > score:
                 best, score = name, rank
     return best
+
+
+def _rank(name: str) -> int:
+    return _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
 
 
 def _is_number(table: Table, column: int, reading: Reading) -> bool:
@@ -96,13 +169,24 @@ def _is_number(table: Table, column: int, reading: Reading) -> bool:
     return bool(filled) and sum(numbers) >= 0.7 * len(filled)
 
 
-def _title(columns: dict[str, Schema]) -> tuple[str, str]:
-    if "tax_base" in columns or "tax_amount" in columns:
-        return "taxes", "Taxes by rate, one entry per row"
-    if "test_result" in columns or "reference_range" in columns:
+_TAXES = "Taxes by rate, one entry per row"
+
+
+def _title(columns: dict[str, Schema], kind: str) -> tuple[str, str]:
+    """A name for a table by its columns, and by the kind of the document where those say little."""
+    held = set(columns)
+    if held & _TAX and not held & {"quantity", "unit_price"}:
+        return "taxes", _TAXES
+    if held & {"test_result", "reference_range"}:
         return "results", "Results, one entry per row of the table"
-    if "debit" in columns or "credit" in columns or "line_balance" in columns:
+    if held & {"debit", "credit", "line_balance"} or (
+        kind in {"statement", "card_statement"} and "quantity" not in held
+    ):
         return "transactions", "Transactions, one entry per row of the table"
-    if "description" in columns or "quantity" in columns or "item_number" in columns:
+    if held & {"open_amount", "line_due_date"} and not held & {"quantity", "unit_price"}:
+        return "open_items", "Open items, one entry per row of the table"
+    if kind == "payslip" and "description" in held:
+        return "earnings", "Earnings and deductions, one entry per row of the table"
+    if held & {"description", "quantity", "item_number"}:
         return "line_items", "Lines, one entry per row of the table"
     return "rows", "Rows of the table"

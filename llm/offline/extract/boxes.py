@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from llm.offline.layout.analysis import cells_below
 from llm.offline.layout.model import Cell, Layout
@@ -11,6 +11,8 @@ LARGER = 1.12
 """How much larger than its caption an answer in a box is set, at least."""
 _ENOUGH = 3
 """So many captions say how the form is made."""
+_LEVEL = 3.0
+"""Units: points. How exactly what stands in a column begins at one place."""
 _LONGEST = 8
 """Units: words of a caption."""
 
@@ -24,6 +26,22 @@ def in_columns(cells: Sequence[Cell], labels: Iterable[Cell]) -> frozenset[int]:
         firsts = {cell.tokens[0].index for cell in group}
         if len(firsts & known) >= _ENOUGH and 2 * len(firsts & known) >= len(firsts):
             found |= firsts
+    return frozenset(found)
+
+
+def in_lists(layout: Layout, labels: Iterable[Cell]) -> frozenset[int]:
+    """First words of captions whose answers stand beside them: two columns, labels in the left one and none right."""
+    known = {cell.tokens[0].index for cell in labels}
+    columns: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)
+    for line in layout.lines:
+        for cell, right in pairwise(line.cells):
+            place = line.page, round(cell.x0 / _LEVEL), round(right.x0 / _LEVEL)
+            columns[place].append((cell.tokens[0].index, right.tokens[0].index))
+    found: set[int] = set()
+    for pairs in columns.values():
+        named = sum(left in known for left, _ in pairs)
+        if named >= _ENOUGH and 2 * named >= len(pairs) and not any(right in known for _, right in pairs):
+            found.update(left for left, _ in pairs)
     return frozenset(found)
 
 

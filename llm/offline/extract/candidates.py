@@ -33,7 +33,9 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     """All candidates of a target, best first."""
     if target.kind == "boolean":
         return sorted((Candidate(*told) for told in ticked(target, reading) if told[1] >= THRESHOLD), key=_by_score)
-    found = [*_from_labels(target, reading), *from_parties(target, parties), *from_patterns(target, reading)]
+    asked = reading.asks_a_person and target.concept is not None and target.concept.form
+    found = [*_from_labels(target, reading), *from_patterns(target, reading)]
+    found += [] if asked else from_parties(target, parties)
     options = unchosen(reading)
     found = [told for told in found if not (told.value.tokens and options.issuperset(told.value.tokens))]
     found += [*from_boxes(target, reading), *from_prose(target, reading)]
@@ -129,7 +131,8 @@ def _right(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
             return
         if kind == "id" and reading.begins_with_label(cell):
             return
-        caption = wordy and not _ends_label(hit) and (same_print(cell, hit.cell) or is_numbered(hit.cell))
+        sure = _ends_label(hit) or hit.cell.tokens[0].index in reading.in_lists
+        caption = wordy and not sure and (same_print(cell, hit.cell) or is_numbered(hit.cell))
         for value in _labelled_values(kind, _value_tokens(cell), reading)[:1]:
             distance = max(0.0, cell.x0 - hit.cell.x1) / width
             yield value, (0.7 if caption else 1.0) * (0.97 - 0.25 * distance - 0.06 * rank)

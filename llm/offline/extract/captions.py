@@ -109,5 +109,5 @@ def is_numbered(cell: Cell) -> bool:
 
 
 def _wordy_cell(cell: Cell) -> bool:
-    rest = [token.text for token in cell.tokens[1:]]
+    rest = [token.text.rstrip("?:.,") for token in cell.tokens[1:]]
     return sum(text.isalpha() and text.islower() for text in rest) > 0.3 * len(rest) or len(rest) == 1

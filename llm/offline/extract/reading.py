@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from llm.content import DocumentContent
-from llm.offline.extract.boxes import answers_over, in_columns
-from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, segments_of
+from llm.offline.extract.boxes import answers_over, in_columns, in_lists
+from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, is_numbered, segments_of
 from llm.offline.extract.labels import Hit, Named, has_colon, label_hits
 from llm.offline.extract.titles import own_kinds
 from llm.offline.layout.analysis import analyse
@@ -139,6 +139,11 @@ def _stands_alone(hit: Hit) -> bool:
     tokens = hit.cell.tokens
     begins = hit.start == 0 or (hit.start == 1 and bool(LEADING_NUMBER.match(tokens[0].text)))
     return (begins and hit.quality >= _ALONE) or (hit.quality >= _AMONG and has_colon(hit))
+    @cached_property
+    def in_lists(self) -> frozenset[int]:
+        """First words of the captions that have their answers beside them, as others in their column."""
+        return in_lists(self.layout, [cell for cell in self.cells if self._is_known_label(cell) or is_numbered(cell)])
+
 
 
 def _is_asked(hit: Hit) -> bool:

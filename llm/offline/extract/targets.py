@@ -96,7 +96,7 @@ def make_target(path: Path, node: Mapping[str, Any], json_type: str, *, column: 
     concept = concept_of(own, columns=column) or (None if column else concept_of(words))
     if not column and len(path) > 1 and (longer := concept_of(words)):
         concept = longer
-    if party and concept is not None and concept.form:
+    if party and part != "name" and concept is not None and concept.form:
         concept = None  # a part of the seller's or the buyer's address, not what a form asks for
     kind = _kind(concept, json_type, words, str(node.get("format", "")), about)
     node_format, label = str(node.get("format", "")), words_of(printed.group(1)) if printed else ()

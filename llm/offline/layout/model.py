@@ -108,12 +108,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: header texts ("" where a column has none) and rows. `lines` are the indexes of the lines it covers."""
+    """A table: header texts ("" where a column has none) and rows.
+
+    `lines` are the indexes of the lines it covers; `limits`, where known, the x between a column and the next.
+    """
 
     headers: tuple[str, ...]
     rows: tuple[Row, ...]
     lines: frozenset[int]
     page: int
+    limits: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

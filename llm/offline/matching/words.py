@@ -61,6 +61,17 @@ def words_of_name(name: str) -> tuple[str, ...]:
     return words_of(" ".join(_CAMEL.split(name.replace("_", " ").replace("-", " ").replace(".", " "))))
 
 
+@lru_cache(maxsize=1)
+def _units() -> frozenset[str]:
+    told = json.loads((Path(__file__).with_name("data") / "units.json").read_text(encoding="utf-8"))
+    return frozenset(fold(unit) for unit in told)
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word is a unit that things are counted or measured in."""
+    return fold(word).rstrip(".").replace("²", "2").replace("³", "3") in _units()
+
+
 def content_words(words: Sequence[str]) -> tuple[str, ...]:
     """Words that carry meaning; all of them when none does."""
     kept = tuple(word for word in words if word not in word_list("stop"))

@@ -9,11 +9,13 @@ from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.totals import amount_meant, is_tax
 from llm.offline.matching.words import words_of
 from llm.offline.tables.columns import Columns
-from llm.offline.tables.figures import is_figure, is_money, is_numeric, is_tax_mark
+from llm.offline.tables.figures import has_cents, is_figure, is_money, is_numeric, is_tax_mark
 from llm.offline.tables.heads import Head, head_at
 
 _GAP = 6.0
 """Units: line heights. A wider gap ends a table."""
+_NEAR = 8
+"""Units: lines. A row begins no further from the head, and rows no further from each other."""
 _SUMS = frozenset({"line_total", "net_total", "tax_total", "gross_total", "due_payable", "prepaid"})
 _TOTAL = frozenset(
     [
@@ -125,24 +127,15 @@ def _figures(pieces: Pieces) -> set[int]:
 
 
 def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
-    """The lines that begin a row: they have figures in the columns in which the first row has them."""
-    pattern: set[int] = set()
-    money: set[int] = set()
+    """The lines that begin a row: they have figures in the columns in which the fullest row has them."""
+    first = _fullest(pieces, columns)
+    if first is None:
+        return []
+    pattern, money = _figures(pieces[first]), _money(pieces[first])
     anchors: list[int] = []
     for place, found in enumerate(pieces):
-        figures, filled = _figures(found), {column for column, _ in found}
-        if not pattern:
-            if figures and len(filled) >= max(2, len(columns) // 2):
-                if is_sum(words_in(found)) or (is_carried(words_in(found)) and len(figures) == 1):
-                    if is_carried(words_in(found)):
-                        continue
-                    break
-                pattern, money = figures, _money(found)
-                anchors.append(place)
-            elif place > 8:
-                break
-            continue
-        shared = figures & pattern
+        shared = _figures(found) & pattern
+        filled = {column for column, _ in found}
         full = len(shared) >= max(1, 0.6 * len(pattern)) and _is_row(filled, shared, columns)
         if not full or is_carried(words_in(found)) or (money and not money & _money(found)):
             continue
@@ -154,13 +147,31 @@ def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
     return anchors
 
 
+def _fullest(pieces: Sequence[Pieces], columns: Columns) -> int | None:
+    """The first of the lines with most figures under a head, before the sums; None when no row begins near it."""
+    best: int | None = None
+    for place, found in enumerate(pieces):
+        words = words_in(found)
+        if is_carried(words):
+            continue
+        figures = _figures(found)
+        if is_sum(words) and (len(figures) <= 2 or best is not None):
+            break
+        if (best is None and place > _NEAR) or (best is not None and place > best + _NEAR):
+            break
+        enough = figures and len({column for column, _ in found}) >= max(2, len(columns) // 2)
+        if enough and (best is None or len(figures) > len(_figures(pieces[best]))):
+            best = place
+    return best
+
+
 def _after_sum(place: int, sums: Sequence[int], anchors: Sequence[int]) -> bool:
     before = max((one for one in sums if one < place), default=-1)
     return before > max((one for one in anchors if one < place), default=-1)
 
 
 def _money(pieces: Pieces) -> set[int]:
-    return {column for column, cell in pieces if is_money(cell.text)}
+    return {column for column, cell in pieces if has_cents(cell.text)}
 
 
 def _is_row(filled: set[int], figures: set[int], columns: Columns) -> bool:

@@ -2,43 +2,65 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from llm.offline.layout.model import Cell, Row, Table
 
 _SMALLER = 0.93
 """What stands under a name in so much smaller print is no part of it."""
+_ROOMY = 5.0
+"""Units: line heights. With so much room left, a line was ended on purpose."""
 _COUNT = re.compile(r"^\d{1,3}\.?$")
 _BLANK = 0.28
 """Units: line heights. The width of a blank."""
 
 
-def edge_of(table: Table, column: int) -> float:
-    """How far right the words of a column go. Units: points."""
-    return max((cell.x1 for row in table.rows for cell in row.cells[column]), default=0.0)
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How far right the words of a column go, and how far they could. Units: points."""
+
+    used: float
+    limit: float
 
 
-def parted(row: Row, column: int, edge: float) -> tuple[list[Cell], list[Cell]]:
-    """The cells of a name, and those of the lines under it that say more.
+def edge_of(table: Table, column: int) -> Edge:
+    """The right edge of a column's words."""
+    used = max((cell.x1 for row in table.rows for cell in row.cells[column]), default=0.0)
+    return Edge(used, max(used, table.limits[column]) if column < len(table.limits) else used)
+
+
+def parted(row: Row, column: int, edge: Edge) -> tuple[list[Cell], list[Cell]]:
+    """The cells of a name, and those of the other lines: what stands under it, or a number over it.
 
     A line goes on with the one before when its first word had found no room there.
     """
-    cells = _by_line(row.cells[column])
-    if not cells:
+    lines = _by_line(row.cells[column])
+    worded = [at for at, line in enumerate(lines) if _is_wordy(line)]
+    if not lines:
         return [], []
-    start = next((at for at, line in enumerate(cells) if any(map(str.isalpha, line[0].text))), 0)
-    name, rest = list(cells[start]), [cell for line in cells[:start] for cell in line]
-    for at in range(start + 1, len(cells)):
-        above, line = cells[at - 1], cells[at]
-        first = line[0]
-        room = edge - above[-1].x1
-        wide = first.tokens[0].x1 - first.tokens[0].x0 + _BLANK * first.height
-        smaller = first.height < _SMALLER * name[0].height
-        if smaller or room > wide or first.text.split(" ")[0].endswith(":"):
-            rest += [cell for later in cells[at:] for cell in later]
+    start = worded[0] if worded else 0
+    name, rest = list(lines[start]), [cell for line in lines[:start] for cell in line]
+    for at in range(start + 1, len(lines)):
+        if not _goes_on(lines[at - 1][-1], lines[at][0], edge) or lines[at][0].height < _SMALLER * name[0].height:
+            rest += [cell for later in lines[at:] for cell in later]
             break
-        name += line
+        name += lines[at]
     return name, rest
+
+
+def _is_wordy(line: Sequence[Cell]) -> bool:
+    """Whether a line says something: one word with digits is a number of something."""
+    text = " ".join(cell.text for cell in line)
+    return any(map(str.isalpha, text)) and (" " in text or not any(map(str.isdigit, text)))
+
+
+def _goes_on(above: Cell, line: Cell, edge: Edge) -> bool:
+    first = line.tokens[0]
+    wide = first.x1 - first.x0 + _BLANK * line.height
+    if first.text.endswith(":") or edge.used - above.x1 > wide:
+        return False
+    return edge.limit - above.x1 <= wide + _ROOMY * line.height
 
 
 def is_counted(table: Table, column: int) -> bool:

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from llm.offline.layout.model import Line, Table
-from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.words import words_of
 from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum, until_sums
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure, is_money, is_numeric
 from llm.offline.tables.heads import Head, head_at
 from llm.offline.tables.lists import find_lists
+from llm.offline.tables.meaning import named
 
+_COUNTED = frozenset({"quantity", "test_result"})
 _ITEMS = frozenset({"description", "quantity", "item_number", "unit_price", "test_name", "line_balance"})
 
 
@@ -48,7 +49,7 @@ def _on_page(lines: Sequence[Line]) -> list[tuple[Head, Table]]:
         table = _table(lines, place, head)
         if table is not None and _has_empty(table) and (whole := head_at(lines, place, whole=True)) is not None:
             head, table = whole, _table(lines, place, whole)
-        if table is not None and _is_one(table, head):
+        if table is not None and _is_one(table):
             found.append((head, table))
             taken |= table.lines
     return found
@@ -76,10 +77,10 @@ def _table(lines: Sequence[Line], place: int, head: Head) -> Table | None:
     if not rows:
         return None
     held = frozenset(line.index for line in covered) | head.lines
-    return Table(head.texts, tuple(rows), held, lines[place].page)
+    return Table(head.texts, tuple(rows), held, lines[place].page, tuple(columns.limits))
 
 
-def _is_one(table: Table, head: Head) -> bool:
+def _is_one(table: Table) -> bool:
     """Boxes of labels with a value under each look like a table of one row: those have no amounts."""
     if _has_amounts(table):
         return True
@@ -88,18 +89,15 @@ def _is_one(table: Table, head: Head) -> bool:
         for column in range(len(table.headers))
         if 2 * sum(is_numeric(row.text(column).split(" ")[0]) for row in table.rows) >= len(table.rows)
     ]
-    return bool(counted) and (len(table.rows) > 1 or (head.known >= 3 and len(head.columns) < 6))
+    if len(table.rows) > 1:
+        return bool(counted)
+    return any(_COUNTED & named(table.headers[column]) and is_figure(table.rows[0].text(column)) for column in counted)
 
 
 def _has_items(table: Table) -> bool:
     """Whether a table lists things: its head names what they are, or how many."""
-    named = {
-        name
-        for header in table.headers
-        for hit in find_phrases(words_of(header), columns=True)
-        for name in hit.concepts
-    }
-    return _has_figures(table) and bool(named & _ITEMS)
+    told = {name for header in table.headers for name in named(header)}
+    return _has_figures(table) and bool(told & _ITEMS)
 
 
 def _has_amounts(table: Table) -> bool:

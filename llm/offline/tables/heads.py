@@ -50,17 +50,33 @@ def head_at(lines: Sequence[Line], place: int, *, whole: bool = False) -> Head |
         return None
     columns = [[part] for cell in run for part in ([cell] if whole else parts_of(cell))]
     used = {line.index}
+    columns += _beside(lines, place, run, used)
     for offset in (-1, 1, -2, 2):
         if not 0 <= place + offset < len(lines):
             continue
         near = lines[place + offset]
-        if _continues(near, line, run):
+        if near.index not in used and _continues(near, line, run):
             used.add(near.index)
             for cell in near.cells:
                 if cell.x1 >= run[0].x0 - cell.height and cell.x0 <= run[-1].x1 + 4 * cell.height:
                     _add(cell, columns)
     ordered = sorted((tuple(column) for column in columns), key=lambda column: min(cell.x0 for cell in column))
     return Head(tuple(ordered), frozenset(used), sum(_is_known(_text(column)) for column in ordered))
+
+
+def _beside(lines: Sequence[Line], place: int, run: Sequence[Cell], used: set[int]) -> list[list[Cell]]:
+    """A last name on two lines, one over and one under the line of the others ("Amount" / "EUR")."""
+    if not 0 < place < len(lines) - 1:
+        return []
+    over, under = lines[place - 1], lines[place + 1]
+    close = under.middle - over.middle < 2.6 * run[0].height and over.page == under.page
+    if not close or len(over.cells) != 1 or len(under.cells) != 1:
+        return []
+    one, other = over.cells[0], under.cells[0]
+    if one.x0 < run[-1].x1 or one.overlap(other) <= 0 or _is_no_name(one) or _is_no_name(other):
+        return []
+    used |= {over.index, under.index}
+    return [[one, other]]
 
 
 def parts_of(cell: Cell) -> list[Cell]:
@@ -94,7 +110,7 @@ def _run(line: Line) -> list[Cell] | None:
     """The longest run of cells that may be names of columns: words without digits, two of them known."""
     runs: list[list[Cell]] = [[]]
     for cell in line.cells:
-        if _HAS_DIGIT.search(cell.text) or len(cell.text) > _LONGEST:
+        if _is_no_name(cell):
             runs.append([])
         else:
             runs[-1].append(cell)
@@ -108,6 +124,14 @@ def _run(line: Line) -> list[Cell] | None:
     if len(parts) < 2 or sum(part.text.rstrip().endswith(":") for part in parts) > 1:
         return None
     return best if known >= 2 or (len(named) >= 3 and len(best) >= len(line.cells) - 1) else None
+
+
+def _is_no_name(cell: Cell) -> bool:
+    """Figures, and long texts. "Price/100" is a name: its words are known."""
+    if not _HAS_DIGIT.search(cell.text):
+        return len(cell.text) > _LONGEST
+    letters, digits = sum(map(str.isalpha, cell.text)), sum(map(str.isdigit, cell.text))
+    return digits > 4 or letters < 2 * digits or not _is_known(cell.text) or ":" in cell.text
 
 
 def _known_in(run: Sequence[Cell]) -> int:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 from llm.offline.layout.model import Cell, Line, Row, Table, Token
 from llm.offline.matching.lexicon import find_phrases
-from llm.offline.matching.words import words_of
+from llm.offline.matching.words import is_unit, words_of
 from llm.offline.tables.bodies import is_carried, is_sum
 from llm.offline.tables.figures import is_money, is_numeric, is_tax_mark
 
 HEADERS = ("quantity", "unit", "description", "unit price", "amount")
 _TIMES = frozenset({"x", "×", "X", "*", "@", "à", "a"})
 _COUNT = re.compile(r"^\d{1,4}(?:[.,]\d{1,3})?$")
+_POSITION = re.compile(r"^\d{1,3}\.$|^0\d{1,4}$")
 _GLUED = re.compile(r"^(\d{1,4})[x×]$", re.IGNORECASE)
 _PRICE_EACH = re.compile(r"^(?:[A-Z]{3}|[€$£])?(?:/\w+)$")
 _FAR = 2.6
@@ -91,7 +92,8 @@ def _item(line: Line) -> _Item | None:
     if re.fullmatch(r"[-−+]|[A-Z]{3}|[€$£]", tokens[start - 1].text):
         item.amount.insert(0, tokens[start - 1])
         start -= 1
-    _take_middle(item, tokens[:start])
+    counted = start > 2 and bool(_POSITION.match(tokens[0].text))
+    _take_middle(item, tokens[counted:start])
     return item if item.name or item.quantity else None
 
 
@@ -112,11 +114,13 @@ def _take_middle(item: _Item, tokens: list[Token]) -> None:
         tokens = [*tokens[:at], *after]
     elif len(texts) > 1 and _COUNT.match(texts[0]) and any(map(str.isalpha, texts[1])):
         item.quantity, tokens = tokens[:1], tokens[1:]
+        if len(tokens) > 1 and is_unit(tokens[0].text):
+            item.unit, tokens = tokens[:1], tokens[1:]
     if not item.price and len(tokens) > 1 and is_money(tokens[-1].text):
         item.price, tokens = tokens[-1:], tokens[:-1]
         if not item.quantity and len(tokens) > 1 and _COUNT.match(tokens[-1].text):
             item.quantity, tokens = tokens[-1:], tokens[:-1]
-    while tokens and (_is_sign(tokens[-1]) or set(tokens[-1].text) <= set(".…_-")):
+    while tokens and (tokens[-1].text in _TIMES or _is_sign(tokens[-1]) or set(tokens[-1].text) <= set(".…_-")):
         tokens = tokens[:-1]
     if any(sum(map(str.isalpha, token.text)) > 1 for token in tokens):
         item.name = tokens

@@ -47,6 +47,15 @@ _AMOUNT = re.compile(
 )
 
 
+_DOLLARS = (
+    ("AUD", re.compile(r"\bAUD\b|\bAU?\$|\bABN\b|\bACN\b|\bBSB\b")),
+    ("NZD", re.compile(r"\bNZD\b|\bNZ\$|\bNZBN\b|\bIRD No")),
+    ("CAD", re.compile(r"\bCAD\b|\bCA?\$|\bHST\b|\bQST\b|\bTVQ\b|\bTPS\b|\b[A-Z]\d[A-Z] \d[A-Z]\d\b")),
+    ("SGD", re.compile(r"\bSGD\b|\bS\$|\bUEN\b")),
+    ("HKD", re.compile(r"\bHKD\b|\bHK\$")),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class FoundAmount:
     """A number in a text. `currency` is an ISO code or "". Units: start, end in characters."""
@@ -75,7 +84,17 @@ def decimal_point(text: str) -> str:
     """The decimal sign of a document, "." or ",": what stands before two final digits most often; "" when unknown."""
     commas = len(re.findall(r"(?<=\d),\d{2}(?!\d|[.,]\d)", text))
     points = len(re.findall(r"(?<=\d)\.\d{2}(?!\d|[.,]\d)", text))
+    if commas == points:
+        commas, points = (len(re.findall(rf"(?<=\d){sign}\d(?!\d|[.,]\d)", text)) for sign in (",", r"\."))
     return "" if commas == points else ("," if commas > points else ".")
+
+
+def dollar_of(text: str) -> str:
+    """Whose dollar "$" is in a document: by codes, signs and what only companies of one country print."""
+    for code, signs in _DOLLARS:
+        if signs.search(text):
+            return code
+    return "USD"
 
 
 def parse_number(digits: str, point: str = "") -> Decimal | None:

@@ -23,6 +23,7 @@ _PIECES = re.compile(r"\s*(?:,(?!\d)|[;\n|])+\s*")
 _PER = re.compile(r"(?<=[\d€$£%A-Z])\s?/\s?[^\W\d_]{1,6}")
 _AMERICAN = re.compile(r"\b[A-Z]{2},? \d{5}(?:-\d{4})?\b")
 _ORDERS: tuple[DateOrder, ...] = ("day_first", "month_first")
+_EUROPEAN = re.compile(r"[£€]|\bVAT\b")
 _FEW, _CLOSER = 4, 3
 """So many dates tell their order, when they lie so many times closer together than in the other."""
 _TWO_WAYS = re.compile(r"[.,]\d{3}(?!\d)")
@@ -91,7 +92,7 @@ class PageIndex:
         for end in range(len(words), start, -1):
             piece = " ".join(words[start:end])
             places = self.text(piece) or self.shuffled(piece)
-            near = [hit for hit in places if hit.page == before.page and hit.continues(before)]
+            near = [hit for hit in places if hit.page == before.page and self.page(hit.page).follows(hit, before)]
             if near:
                 return min(near, key=lambda hit: hit.distance(before)), end
             if not fold_text(piece):
@@ -104,7 +105,7 @@ class PageIndex:
         Words of a part may stand in another order too: "Leeds LS1 4AB" for "LS1 4AB Leeds".
         """
         pieces = [piece for piece in _PIECES.split(value) if fold_text(piece)]
-        places = [self.text(piece) or self.shuffled(piece) for piece in pieces[:_MAX_SCATTERED]]
+        places = [self.text(piece) or self.shuffled(piece) or self._stacked(piece) for piece in pieces[:_MAX_SCATTERED]]
         for first in places[0][:_MAX_STARTS] if all(places) else []:
             near: list[Hit] = [first]
             for hits in places[1:]:
@@ -126,6 +127,18 @@ class PageIndex:
         turned = list(said.values()) if wanted.total() == 2 else []  # "88802Northtown"
         return hits or (self.text(" ".join(reversed(turned))) if turned else [])
 
+    def _stacked(self, value: str) -> list[Hit]:
+        """A postcode and a city on two lines of a column, whichever comes first."""
+        words = value.split()
+        if not 2 <= len(words) <= _MAX_SHUFFLED or not any(map(str.isdigit, value)):
+            return []
+        for cut in range(1, len(words)):
+            heads, tails = self.text(" ".join(words[:cut])), self.text(" ".join(words[cut:]))
+            pairs = [(head, tail) for head in heads for tail in tails if head.is_stacked(tail)]
+            if pairs:
+                return [self.page(head.page).hit(sorted({*head.words, *tail.words})) for head, tail in pairs]
+        return []
+
     def numbers(self, value: Decimal) -> list[Hit]:
         """Places that print this number, in any of the usual formats."""
         wanted = value.normalize()
@@ -136,7 +149,7 @@ class PageIndex:
         return self._date_hits.get((iso, True), [])
 
     def perhaps_dates(self, iso: str) -> list[Hit]:
-        """Places that print it if day and month stand the other way round, where the document does not tell."""
+        """Places that print it in one reading of two, where the document does not tell which of them is the day."""
         return self._date_hits.get((iso, False), [])
 
     @cached_property
@@ -181,33 +194,32 @@ class PageIndex:
 
     @cached_property
     def _date_hits(self) -> dict[tuple[str, bool], list[Hit]]:
-        """By date, and whether it is read in the document's own order."""
+        """By date, and whether it can be no other."""
         order, certain = self._date_order
-        other: DateOrder = "month_first" if order == "day_first" else "day_first"
         found: dict[tuple[str, bool], dict[tuple[int, tuple[int, ...]], Hit]] = {}
         for page, line in self._lines():
             if sum(map(str.isdigit, line.text)) < _DIGITS_OF_DATE:
                 continue
-            dates = [(date, True) for date in find_dates(line.text, order)]
-            if not certain:
-                dates += [(date, False) for date in find_dates(line.text, other) if date.ambiguous]
-            for date, own in dates:
-                words = line.words_at(date.start, date.end)
-                for iso in centuries(date.value, line.text[date.start : date.end]):
-                    found.setdefault((iso, own), {})[page.number, words] = page.hit(words)
+            for reading in (order,) if certain else _ORDERS:
+                for date in find_dates(line.text, reading):
+                    shown = line.text[date.start : date.end]
+                    sure = certain or not (date.ambiguous and _NUMERIC_DAY.search(shown))
+                    words = line.words_at(date.start, date.end)
+                    for iso in centuries(date.value, shown):
+                        found.setdefault((iso, sure), {})[page.number, words] = page.hit(words)
         return {key: list(hits.values()) for key, hits in found.items()}
 
     @cached_property
     def _date_order(self) -> tuple[DateOrder, bool]:
-        """The order of day and month, and whether the document tells: by a day above 12, or by its language."""
+        """The order of day and month, and whether the document tells: by a day above 12, its language, its country."""
         text = "\n".join(line.text for _, line in self._lines())
         pairs = {(int(match[1]), int(match[3])) for match in _NUMERIC_DAY.finditer(text)}
         day_first, month_first = any(a > 12 >= b for a, b in pairs), any(b > 12 >= a for a, b in pairs)
         language = language_of(text[:_ENOUGH])
         order = date_order(text, language)
         told = day_first != month_first or language != "en" or (len(pairs) >= _FEW and _is_narrower(text))
-        american = order == "month_first" and bool(_AMERICAN.search(text))
-        return order, american or (told and not (day_first and month_first))
+        country = (_AMERICAN if order == "month_first" else _EUROPEAN).search(text)
+        return order, not (day_first and month_first) and bool(told or country)
 
     def _lines(self) -> list[tuple[IndexedPage, Line]]:
         return [(page, line) for page in self._pages for line in page.lines]

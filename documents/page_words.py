@@ -13,6 +13,8 @@ from llm.content import Word
 Box = tuple[float, float, float, float]
 _WIDE_GAP = 0.9
 """In heights of the word after it; a blank is a quarter, and thousands are set apart by less."""
+_BLANK = 0.5
+"""Units: the same. No blank between two words of one text is wider."""
 _SEPARATORS = re.compile(
     r"[^\w\s\-/.,'’–]+"
     r"|(?<=\d{3})(?=[^\W\d_]{3})"  # "88802Northtown" is two words set close
@@ -68,6 +70,12 @@ class Hit:
     def adjoins(self, other: "Hit") -> bool:
         """Whether both may be parts of one block, whichever comes first."""
         return self.page == other.page and (self.continues(other) or other.continues(self))
+
+    def is_stacked(self, other: "Hit") -> bool:
+        """Whether one stands right under the other, at the same left edge."""
+        high, low = sorted((self.boxes[0], other.boxes[0]), key=lambda box: box[1])
+        height = high[3] - high[1]
+        return self.page == other.page and abs(high[0] - low[0]) < height and 0 < low[1] - high[1] < 2.5 * height
 
     def distance(self, other: "Hit") -> float:
         """Vertical distance of the middles first, horizontal as the tie-break."""
@@ -217,7 +225,24 @@ class IndexedPage:
             return len({word.line for word in words}) == 1 and all(len(word.text) == 1 for word in words)
         if not all(fold_text(word.text).isdigit() for word in words):
             return True
-        return all(len(word.text) == 1 for word in words) or all(len(fold_text(word.text)) == 3 for word in words[1:])
+        groups = [fold_text(word.text) for word in words]
+        is_comb = len(groups) > 2 and all(len(group) == 1 for group in groups)
+        in_thousands = all(len(group) == 3 for group in groups[1:])
+        return is_comb or in_thousands or (max(gaps) < _BLANK and tuple(positions) in self._whole_cells)
+
+    def follows(self, hit: Hit, before: Hit) -> bool:
+        """Whether a place can be the next piece of a text that is apart: cells end and begin between the two."""
+        starts, ends = self._edges
+        return hit.continues(before) and hit.words[0] in starts and before.words[-1] in ends
+
+    @cached_property
+    def _edges(self) -> tuple[set[int], set[int]]:
+        """The first and the last words of all cells."""
+        return {line.words[0] for line in self.lines}, {line.words[-1] for line in self.lines}
+
+    @cached_property
+    def _whole_cells(self) -> set[tuple[int, ...]]:
+        return {line.words for line in self.lines}
 
     def _is_cut(self, positions: Sequence[int], *, is_code: bool) -> bool:
         """Whether groups of digits go on before or after: a part of an account number is not the number."""

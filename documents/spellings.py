@@ -13,7 +13,8 @@ from llm.offline.typing.amounts import find_amounts, parse_amount
 from llm.offline.typing.dates import DateOrder, parse_date
 
 _TIME = re.compile(r"(?<=\d)[T ]\d{1,2}:\d{2}.*$")
-_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBERS = re.compile(r"(?<![^\W_])(?<![^\W_][-–/])(?<!\d[.,])\d+(?:[.,]\d+)*")
+"""Numbers that are not a part of a code."""
 _PLAIN = re.compile(r"\d+")
 _OTHER_CURRENCIES = re.compile(
     r"^(?:kr\.?|R\$|[₹₺₽₩฿₴₪])\s?(?=[\d-])|(?<=\d)\s?(?:kr\.?|zł|Kč|Ft|lei|[₹₺₽₩฿₴₪])$", re.I

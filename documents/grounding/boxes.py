@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from documents.page_words import Box, Hit
+from documents.page_words import Box, Hit, fold_text
 from documents.spellings import yes_or_no
 from llm.content import DocumentContent, PageContent
 from llm.offline.layout.checks import find_checks
@@ -14,6 +14,7 @@ from llm.offline.matching.words import in_english, likeness, words_of, words_of_
 
 _MARK = re.compile(r"[☒☑☐□❏▢⊠✓✔✗✘]|^[\[(]")
 _ALIKE = 0.3
+_ASKS = 0.5
 _FARTHER_CAPTION = 0.05
 _SAME = 0.001
 _SAY_NOTHING = frozenset(["is", "has", "tax", "classify", "checked", "selected", "ticked", "box", "flag", "value"])
@@ -44,6 +45,20 @@ class CheckBoxes:
         meant = [(said, check) for score, said, check in scored if score > best - _SAME]
         return [self._hit(check) for said, check in meant if said is value]
 
+    def option(self, path: str, text: str) -> list[Hit] | None:
+        """The box of an option that is an answer in words ("status": "single"), if it is checked.
+
+        None when the text is no option of what the property asks: then it may stand anywhere.
+        """
+        wanted, folded = _specific(path), fold_text(text)
+        offered = [
+            check
+            for check in self._checks
+            if check.question and check.captions and fold_text(check.captions[0]) == folded
+            if likeness(wanted, words_of(check.question)) >= _ASKS
+        ]
+        return [self._hit(check) for check in offered if check.checked] if offered else None
+
     def _hit(self, check: Check) -> Hit:
         page, token = self._pages[check.token.page], check.token
         width, height = page.width or 1.0, page.height or 1.0
@@ -59,7 +74,8 @@ def _asked(check: Check) -> list[tuple[bool, list[str]]]:
     answer = yes_or_no(captions[0].strip(" .:")) if captions else None
     if answer is None:
         return [(check.checked, captions)]
-    return [(answer, captions[1:])] if check.checked else []
+    asked = [check.question] if check.question else captions[1:]
+    return [(answer, asked)] if check.checked else []
 
 
 def _specific(path: str) -> tuple[str, ...]:

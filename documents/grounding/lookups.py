@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from documents.grounding.boxes import CheckBoxes
-from documents.page_index import Hit, PageIndex
+from documents.page_index import Hit, PageIndex, fold_text
 from documents.spellings import (
     AmountSaid,
     amount_said,
@@ -51,7 +51,8 @@ class Lookup:
         meant = yes_or_no(text)
         if meant is not None and (ticks := self._boxes.hits(path, meant, beside)):
             return Places(tuple(ticks))
-        return self._of_text(path, text)
+        options = self._boxes.option(path, text)
+        return self._of_text(path, text) if options is None else Places(tuple(options))
 
     def _of_number(self, number: Decimal, kind: str) -> list[Hit]:
         # A credit note prints -20.00 where a schema wants 20: the same amount, and the quote shows the sign.
@@ -77,7 +78,7 @@ class Lookup:
         """A text of digits alone may be a code: then it stands on paper as it is, or nowhere."""
         exact = self.index.text(text)
         is_code = amount.bare and (text.strip()[:1] == "0" or kind not in ("", *_NUMBERS))
-        if is_code or (exact and kind not in _NUMBERS):
+        if is_code or (exact and not amount.percent and kind not in _NUMBERS):
             return exact
         hits = _all(self._of_number(value, kind) for value in amount.values)
         if amount.percent:
@@ -98,15 +99,17 @@ class Lookup:
         return self.index.shuffled(text) or self.index.in_pieces(text) or self.index.scattered(text)
 
     def _with_unit(self, text: str) -> list[Hit]:
-        """ "12.0 kg" stands where "12 kg" is printed."""
+        """ "12 kg" stands where "12.00 kg" is printed."""
         said = number_and_unit(text)
-        if said is None:
+        amount = amount_said(said[0]) if said else None
+        if said is None or amount is None:
             return []
-        try:
-            plain = f"{Decimal(said[0].replace(',', '.')).normalize():f} {said[1]}"
-        except InvalidOperation:
-            return []
-        return self.index.text(plain)
+        found = []
+        for hit in _all(self.index.numbers(value) for value in amount.values):
+            page, after = self.index.page(hit.page), hit.words[-1] + 1
+            if after < len(page.words) and fold_text(page.words[after].text) == fold_text(said[1]):
+                found.append(page.hit((*hit.words, after)))
+        return found
 
 
 def _all(found: Iterable[Sequence[Hit]]) -> list[Hit]:

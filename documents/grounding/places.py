@@ -14,8 +14,8 @@ from documents.grounding.labels import Wanted, label_score
 from documents.grounding.leaves import Leaf, is_empty, leaves_of, texts_of_rows
 from documents.grounding.lookups import Lookup
 from documents.grounding.rows import settle_rows
-from documents.page_index import Hit, PageIndex
-from documents.spellings import currency_sign
+from documents.page_index import Hit, PageIndex, fold_text
+from documents.spellings import currency_sign, kind_of
 from llm.content import PageContent
 from llm.offline.matching.words import words_of_name
 
@@ -23,6 +23,8 @@ State = Literal["found", "ambiguous", "not_found", "absent"]
 
 _MOST_RIVALS = 40
 _DASHES = frozenset("-–/.")
+_CODES = frozenset(["id", "iban", "bic", "vat_id", "phone", "email", "url"])
+_LONG_CODE = 5
 _WORD = re.compile(r"[^\W\d_]{3}")
 """A text with words in two places is one thing said twice; a number or a letter may be two things."""
 
@@ -65,7 +67,7 @@ def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
     settle_rows(lookup.index, leaves)
     _settle_objects(leaves)
     _settle_families(leaves)
-    _choose(lookup.index, [leaf for leaf in leaves if _is_said_twice(leaf.value)])
+    _choose(lookup.index, [leaf for leaf in leaves if _is_said_twice(leaf)])
     _settle_objects(leaves)
     _choose(lookup.index, leaves)
     return {leaf.path: _grounding(lookup.index, leaf) for leaf in leaves}
@@ -113,7 +115,7 @@ def _choose(index: PageIndex, leaves: list[Leaf]) -> None:
         if leaf.settled is None and leaf.hits:
             shared.setdefault(tuple((hit.page, hit.words) for hit in leaf.hits), []).append(leaf)
     for members in shared.values():
-        alone = len(members) > _MOST_RIVALS or len(members) > len(members[0].hits) or _is_said_twice(members[0].value)
+        alone = len(members) > _MOST_RIVALS or len(members) > len(members[0].hits) or _is_said_twice(members[0])
         for group in [[leaf] for leaf in members] if alone else [members]:
             _share_out(index, group)
 
@@ -132,16 +134,17 @@ def _share_out(index: PageIndex, leaves: list[Leaf]) -> None:
         is_clear = scores[-leaf][place] > max(others, default=-1.0) and sure
         sure = is_clear
         chosen.settled = hits[place]
-        chosen.doubtful = chosen.doubtful or not (is_clear or in_order or _is_said_twice(chosen.value))
+        chosen.doubtful = chosen.doubtful or not (is_clear or in_order or _is_said_twice(chosen))
         left.remove(-leaf)
         free.remove(place)
 
 
-def _is_said_twice(value: Any) -> bool:
-    """Whether a value in two places is one thing said twice: a name, a currency; not a number."""
-    if not isinstance(value, str):
+def _is_said_twice(leaf: Leaf) -> bool:
+    """Whether a value in two places is one thing said twice: a name, a currency, a document's number; not an amount."""
+    if not isinstance(leaf.value, str):
         return False
-    return bool(currency_sign(value) or _WORD.search(value))
+    is_code = kind_of(leaf.path) in _CODES and len(fold_text(leaf.value)) >= _LONG_CODE
+    return is_code or bool(currency_sign(leaf.value) or _WORD.search(leaf.value))
 
 
 def _grounding(index: PageIndex, leaf: Leaf) -> Grounding:

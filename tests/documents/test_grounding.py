@@ -47,6 +47,29 @@ def place(value: Any, *lines: str, name: str = "field") -> Grounding:
         ("2020-11-21", "Datum 21.11.2020", "21.11.2020"),
         ("2017-11-03", "le 3 novembre 2017", "3 novembre 2017"),
         ("EUR", "Betrag 12,00 €", "€"),
+        ("Euro", "Betrag 12,00 €", "€"),
+        ("€", "Betrag 12,00 EUR", "EUR"),
+        ("1.234,56 €", "Total 1,234.56", "1,234.56"),
+        ("EUR 1,234.56", "Summe 1.234,56", "1.234,56"),
+        ("kr 1 234,50", "Total 1.234,50", "1.234,50"),
+        ("19%", "USt 19 % von 100", "19 %"),
+        ("19%", "USt 19,0% von 19 Stück", "19,0%"),
+        ("0.19", "USt 19%", "19%"),
+        (12, "Gewicht 12kg", "12kg"),
+        (1.789, "Prix 1,789 EUR/l", "1,789"),
+        ("12,0 kg", "Gewicht 12 kg", "12 kg"),
+        ("12 kg", "Gewicht 12,00 kg", "12,00 kg"),
+        ("20.11.2020", "Date: November 20, 2020", "November 20, 2020"),
+        ("2020-11-20T00:00:00Z", "Date: 20-Nov-20", "20-Nov-20"),
+        ("1957-11-17", "Born 17-Nov-57", "17-Nov-57"),
+        ("+49 30 1234567", "Tel. 030 / 123 45 67", "030 / 123 45 67"),
+        ("+49 30 1234567", "Tel. +49 (0)30 1234567", "+49 (0)30 1234567"),
+        ("Mueller GmbH", "Firma Müller GmbH", "Müller GmbH"),
+        ("Müller GmbH", "Firma Mueller GmbH", "Mueller GmbH"),
+        ("Bjorn Aasen", "Navn Bjørn Aasen", "Bjørn Aasen"),
+        ("Doe, John", "Name John Doe", "John Doe"),
+        ("1 High St, Leeds LS1 4AB", "1 High St LS1 4AB Leeds", "1 High St LS1 4AB Leeds"),
+        ("001234567", "Konto 00.123.456.7", "00.123.456.7"),
     ],
 )
 def test_a_value_is_found_in_the_form_in_which_it_is_printed(value: Any, line: str, quote: str) -> None:
@@ -78,6 +101,28 @@ def test_a_value_that_runs_over_two_lines_has_a_box_on_each() -> None:
 @pytest.mark.parametrize("value", ["Invented Ltd", 99.99, "1999-01-01", True])
 def test_a_value_that_stands_nowhere_is_said_to_stand_nowhere(value: Any) -> None:
     assert place(value, "Total 12.00", "Date 2020-01-01").state == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        ("65.9", "Total 6,59"),
+        ("15", "1 5 pieces"),
+        ("060", "Total 60,00"),
+        ("683", "Total 6,83"),
+        (20, "printed at 15:20"),
+        ("10115", "Total 10,115.00 EUR"),
+        ("DE08700901", "IBAN DE08 7009 01 23 4567"),
+        ("2020-11-03", "Datum 11.03.2020 und 03.12.2020"),
+        ("2020-11-20", "on 11/21/2020 and 12/25/2020"),
+        ("2020-12-11", "on 11/12/2020, due 11/25/2020"),
+        ("Müller Handel", "Müller Bau und Weber Handel"),
+        ("Michal", "Name Michael"),
+        ("not_applicable", "not for sale, applicable law"),
+    ],
+)
+def test_what_only_looks_like_a_value_is_not_the_value(value: Any, line: str) -> None:
+    assert place(value, line, name="postcode" if value == "10115" else "field").state == "not_found"
 
 
 @pytest.mark.parametrize("value", ["", 0, False, [], None, {}])
@@ -115,6 +160,42 @@ def test_rows_without_any_clear_value_take_the_places_one_after_the_other() -> N
     assert [(found.state, found.boxes[0][1]) for found in places.values()] == [("found", 0), ("found", 1 / 50)]
     places = ground(data={"marks": ["x9", "x9"]}, pages=[page("x9", "x9", "x9")])
     assert {found.state for found in places.values()} == {"ambiguous"}
+
+
+def test_a_question_is_answered_by_the_box_that_is_checked() -> None:
+    form = page("Married:          ☐ Yes  ☒ No", "Self-employed:    ☒ Yes  ☐ No")
+    places = ground(data={"married": False, "self_employed": "yes", "is_married": True}, pages=[form])
+    assert (places["married"].state, places["married"].boxes[0][:2]) == ("found", (0.25, 0))
+    assert (places["self_employed"].state, places["self_employed"].boxes[0][:2]) == ("found", (0.18, 1 / 50))
+    assert places["is_married"].state == "not_found"
+
+
+def test_an_answer_in_words_is_found_at_the_option_that_is_checked() -> None:
+    form = page("Marital status:   ☐ single   ☒ married   ☐ widowed")
+    assert place("married", *form.text.splitlines(), name="marital_status").quote == "☒"
+    assert place("single", *form.text.splitlines(), name="marital_status").state == "not_found"
+    assert place("single", *form.text.splitlines(), name="remark").quote == "single"
+
+
+def test_an_option_is_found_by_the_name_that_stands_beside_it_in_the_result() -> None:
+    form = page("☒ Express", "☐ Standard", "☐ Pick-up")
+    options = [{"label": label, "checked": label == "Express"} for label in ("Express", "Standard", "Pick-up")]
+    places = ground(data={"delivery": options}, pages=[form])
+    tops = [round(places[f"delivery.{row}.checked"].boxes[0][1] * 50) for row in range(3)]
+    assert tops == [0, 1, 2]
+
+
+def test_the_order_of_day_and_month_that_a_document_does_not_tell_is_left_open() -> None:
+    assert place("2024-08-07", "Date 07/08/2024").state == place("2024-07-08", "Date 07/08/2024").state == "ambiguous"
+    assert place("2024-08-07", "Date 07/08/2024, total £12.00").state == "found"
+    assert place("2024-07-08", "Date 07/08/2024, total £12.00").state == "not_found"
+    assert place("2024-07-08", "Date 07/08/2024", "Reno, NV 89501").state == "found"
+    assert place("2024-08-07", "Date 07/08/2024", "Reno, NV 89501").state == "not_found"
+
+
+def test_a_number_of_the_document_in_two_places_is_one_thing_said_twice() -> None:
+    assert place("4406172", "Invoice 4406172", "Please quote 4406172", name="document_number").state == "found"
+    assert place(4406172, "A 4406172", "B 4406172", name="amount").state == "ambiguous"
 
 
 def test_two_names_of_one_value_take_a_place_each_by_their_labels() -> None:

@@ -5,14 +5,14 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 
 from llm.offline.extract.candidates import values_near
-from llm.offline.extract.captions import LEADING_NUMBER, Caption
+from llm.offline.extract.captions import LEADING_NUMBER, Caption, is_numbered
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import Value, values_in
 from llm.offline.layout.analysis import cells_right
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
-from llm.offline.matching.words import words_of
+from llm.offline.matching.words import word_list, words_of
 from llm.offline.propose.english import in_english_words
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node
@@ -27,6 +27,8 @@ _WHOLE = 0.9
 _KNOWN = 0.5
 _REACH = 0.6
 _PAGES = 3
+_NUMBER = 4
+"""Units: characters. A number of so many is the same one wherever it stands."""
 _PARTIES = frozenset({"party"})
 IsCaption = Callable[[Cell, Reading], bool]
 
@@ -59,23 +61,29 @@ def labelled_fields(
     *,
     lines: Container[int],
     form: IsCaption | None = None,
-) -> dict[str, Schema]:
+) -> dict[str, tuple[Schema, Value]]:
     """Fields for values that no usual field took. `lines` are those of tables; `form` tells the captions of boxes."""
-    found: dict[str, Schema] = {}
+    found: dict[str, tuple[Schema, Value]] = {}
     texts = _texts(reading, spent)
     for pair in _pairs(reading, lines, form):
         if len(found) >= room:
             break
         label = {token.index for token in pair.caption.cell.tokens[pair.caption.start : pair.caption.end]}
-        if spent & label or spent & set(pair.value.tokens) or (pair.kind == "number" and pair.value.text in texts):
+        if spent & label or spent & set(pair.value.tokens) or _is_told(pair, texts):
             continue
         name = pair.name if not (pair.name in taken or pair.name in found) else free_name(_own_name(pair, reading), {})
         if not name or name in taken or name in found:
             continue
         spent.update(pair.value.tokens)
         texts.add(pair.value.text)
-        found[name] = _node_for(pair, name)
+        found[name] = (_node_for(pair, name), pair.value)
     return found
+
+
+def _is_told(pair: Pair, texts: set[str]) -> bool:
+    """Whether a number stands in another field already: totals and numbers of documents are printed twice."""
+    text = pair.value.text
+    return text in texts and (pair.kind == "number" or (len(text) >= _NUMBER and any(map(str.isdigit, text))))
 
 
 def _texts(reading: Reading, spent: set[int]) -> set[str]:
@@ -96,11 +104,19 @@ def _node_for(pair: Pair, name: str) -> Schema:
 
 def _pairs(reading: Reading, lines: Container[int], form: IsCaption | None) -> Iterator[Pair]:
     for caption in reading.captions:
+        if form is None and caption.words != _words(caption):
+            continue  # lines of a narrow paper under each other are no one caption
         if caption.cell.line not in lines and _is_label(caption) and (pair := _pair(caption, reading, form)):
             yield pair
     for caption in reading.segments:
         if caption.cell.line not in lines and _is_label(caption) and (pair := _inline(caption, reading)):
             yield pair
+
+
+def _words(caption: Caption) -> tuple[str, ...]:
+    tokens = caption.cell.tokens[: caption.end]
+    first = 1 if len(tokens) > 1 and LEADING_NUMBER.match(tokens[0].text) else 0
+    return words_of(" ".join(token.text for token in tokens[first:]).split("(")[0])
 
 
 def _is_label(caption: Caption) -> bool:
@@ -152,6 +168,8 @@ def _inline(caption: Caption, reading: Reading) -> Pair | None:
     if not values or values[0].tokens[0] != rest[0].index or values[0].fit < _KNOWN:
         return None
     kind = "date" if values_in("date", rest[:3], reading) else "text"
+    if kind == "text" and not concept and name.split("_")[-1] not in word_list("id_names"):
+        name = f"{name}_number"
     return Pair(caption, values[0], kind, name, known, concept)
 
 
@@ -163,9 +181,17 @@ def _value_of(caption: Caption, reading: Reading) -> tuple[Value | None, bool]:
     for value, reach in values_near(hit, "text", reading):
         if not reading.is_answer(value.tokens) or value.text == caption.cell.text:
             continue
+        if _is_caption(value, reading):
+            return None, False
         plain = any(map(str.isalnum, value.text)) and reach >= _REACH
         return (value, bool(line & set(value.tokens))) if plain else (None, False)
     return None, False
+
+
+def _is_caption(value: Value, reading: Reading) -> bool:
+    """Whether what stands where a value should is another label."""
+    cells = [cell for cell in reading.cells if cell.tokens[0].index == value.tokens[0]] if value.tokens else []
+    return any(reading.is_label(cell) or is_numbered(cell) for cell in cells)
 
 
 def _name_of(caption: Caption, reading: Reading) -> tuple[str, str, float]:

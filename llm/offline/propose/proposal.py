@@ -1,16 +1,19 @@
 """A proposal: name, response_format and prompt for documents like this one."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from llm.offline.extract.fill import extract, is_empty
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import inner_schema, properties_of
+from llm.offline.extract.values import Value
 from llm.offline.matching.lexicon import concepts
+from llm.offline.matching.words import words_of
 from llm.offline.propose.fields import MAX_FIELDS, MAX_FORM_FIELDS, usual_fields
 from llm.offline.propose.forms import asked_fields, is_caption, typed_fields
 from llm.offline.propose.kind import DocumentKind, kind_of
-from llm.offline.propose.nodes import Schema, concept_node, response_format
+from llm.offline.propose.nodes import Schema, concept_node, object_node, response_format
 from llm.offline.propose.pairs import check_fields, labelled_fields
 from llm.offline.propose.tables import table_fields
 
@@ -42,9 +45,10 @@ def propose(reading: Reading) -> Proposal:
         fields.pop("tax_rate", None)
     checks = check_fields(reading, 8)
     room = most - len(fields) - len(tables) - len(checks)
-    more = labelled_fields(
+    pairs = labelled_fields(
         reading, spent, fields, max(0, room), lines=proposed.lines, form=is_caption if form else None
     )
+    more = {**_found_again(fields, pairs, reading)}
     for name, node in typed_fields(reading, spent) if form else ():
         if len(more) < room and name not in {**more, **fields, **checks}:
             more[name] = node
@@ -54,6 +58,24 @@ def propose(reading: Reading) -> Proposal:
     )
     properties.update({name: node for name, node in tables.items() if name not in properties})
     return Proposal(kind.name, response_format(kind.name, _at_least(properties, kind)))
+
+
+def _found_again(
+    fields: dict[str, Schema], pairs: dict[str, tuple[Schema, Value]], reading: Reading
+) -> dict[str, Schema]:
+    """Those of the pairs whose field finds the value that it was made of: the others would only be noise."""
+    nodes = {**fields, **{name: node for name, (node, _) in pairs.items()}}
+    result = extract(object_node(nodes), reading)
+    return {name: node for name, (node, value) in pairs.items() if _says(result.get(name), value)}
+
+
+def _says(found: Any, value: Value) -> bool:
+    """Whether an extracted value is the one that is printed there: as a number, as a date, or in its words."""
+    if is_empty(found):
+        return False
+    if isinstance(found, str) and not re.fullmatch(r"\d{4}-\d\d-\d\d", found):
+        return words_of(found)[:1] == words_of(value.text)[:1]
+    return True
 
 
 def _ordered(kind: DocumentKind, fields: dict[str, Schema]) -> dict[str, Schema]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from documents.ingest.layout import Layout, arrange
 from documents.ingest.pieces import Piece
+from documents.ingest.ruled import Comb, find_ruled, strip_of, without_ruled
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -27,9 +28,11 @@ class OcrWord:
 
 
 class OcrEngine(Protocol):
-    """Reads a picture into lines of words."""
+    """Reads a picture into lines of words, or a picture of nothing but one line."""
 
     def read(self, pixels: Pixels) -> list[list[OcrWord]]: ...
+
+    def read_line(self, pixels: Pixels) -> list[OcrWord]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def read_picture(engine: OcrEngine, pixels: Pixels, width: float, height: float,
     frame = _Frame(pixels.shape[1], pixels.shape[0], width, height, best.turns, _slope(best.lines))
     known = [frame.onto_picture(piece) for piece in extra]
     origins: dict[int, tuple[Piece, Piece]] = {}
-    for line in best.lines:
+    for line in best.lines + best.ruled:
         pieces = [
             piece for word in line for piece in _pieces(word) if not any(_covers(other, piece) for other in known)
         ]
@@ -81,6 +84,7 @@ def _straight(pieces: list[Piece], slope: float) -> list[tuple[Piece, Piece]]:
 @dataclass(frozen=True, slots=True)
 class _Seen:
     lines: list[list[OcrWord]]
+    ruled: list[list[OcrWord]]
     turns: int
     confidence: float
     score: float
@@ -88,12 +92,32 @@ class _Seen:
 
 
 def _read_turned(engine: OcrEngine, pixels: Pixels, turns: int) -> _Seen:
-    lines = engine.read(np.rot90(pixels, turns) if turns else pixels)
+    turned: Pixels = np.rot90(pixels, turns) if turns else pixels
+    found = find_ruled(turned)
+    combs = [(comb, word) for comb in found.combs for word in [_read_comb(engine, turned, comb)] if word is not None]
+    known = [*(tick.box for tick in found.ticks), *(comb.box for comb, _ in combs)]
+    lines = engine.read(without_ruled(turned, known) if known else turned)
+    ruled = [*([OcrWord(tick.sign, 1.0, _corners(tick.box))] for tick in found.ticks), *([word] for _, word in combs)]
     words = [word for line in lines for word in line]
     characters = sum(len(word.text) for word in words)
     score = sum(len(word.text) * word.confidence**2 for word in words)
     confidence = score / characters if characters else 0.0
-    return _Seen(lines, turns, confidence, score, sum(map(_stands, lines)) > 0.5 * len(lines))
+    return _Seen(lines, ruled, turns, confidence, score, sum(map(_stands, lines)) > 0.5 * len(lines))
+
+
+def _read_comb(engine: OcrEngine, pixels: Pixels, comb: Comb) -> OcrWord | None:
+    """The word in a comb; None when there is none, or more than combs have in a cell."""
+    strip, filled = strip_of(pixels, comb)
+    words = engine.read_line(strip) if filled else []
+    text = "".join(word.text for word in words)
+    if not text or len(text) > filled + 1:
+        return None
+    return OcrWord(text, min(word.confidence for word in words), _corners(comb.box))
+
+
+def _corners(box: tuple[int, int, int, int]) -> tuple[tuple[float, float], ...]:
+    x0, y0, x1, y1 = map(float, box)
+    return (x0, y0), (x1, y0), (x1, y1), (x0, y1)
 
 
 def _stands(line: list[OcrWord]) -> bool:

@@ -57,6 +57,13 @@ class RapidEngine:
         lines = [_words(line, self._characters(line, western=western)) for line in seen]
         return [line for line in lines if line]
 
+    def read_line(self, pixels: Pixels) -> list[OcrWord]:
+        """Read a picture of one line: RGB."""
+        high, wide = pixels.shape[:2]
+        frame = np.array([[0, 0], [wide, 0], [wide, high], [0, high]], dtype=np.float32)
+        line = self._look(np.ascontiguousarray(pixels[:, :, ::-1]), frame)
+        return _words(line, self._characters(line, western=True))
+
     def _characters(self, line: _Line, *, western: bool) -> list[Character]:
         return self._alphabet.decode(line.columns, (line.crop.shape[1] + _PAPER) / len(line.columns), western=western)
 

@@ -91,7 +91,7 @@ def best(run: Callable[[], object], times: int = 3) -> float:
 
 def print_spellings(counts: dict[str, Tally], *, examples: int) -> None:
     """One line for each spelling, a sum of the true ones and of the inventions, and examples of what went wrong."""
-    print(f"{'':42}{'asked':>7}{'located':>9}{'':>8}{'wrong':>7}{'doubtful':>10}{'invented located':>18}")
+    print(f"{'':42}{'asked':>7}{'located':>9}{'':>8}{'wrong':>7}{'doubtful':>10}{'invented found':>16}")
     for name, rows in (*((name, [row]) for name, row in counts.items()), ("ALL", list(counts.values()))):
         true = [row for row in rows if row.located or row.missed]
         asked, located = sum(row.located + len(row.missed) for row in true), sum(row.located for row in true)
@@ -99,7 +99,7 @@ def print_spellings(counts: dict[str, Tally], *, examples: int) -> None:
         wrong, doubtful = (sum(len(getattr(row, kind)) for row in rows) for kind in ("wrong", "doubtful"))
         invented = sum(len(row.invented) for row in rows)
         whole = sum(row.asked for row in rows)
-        print(f"{name:42}{whole:>7}{located:>9}{share:>8}{wrong:>7}{doubtful:>10}{invented:>18}")
+        print(f"{name:42}{whole:>7}{located:>9}{share:>8}{wrong:>7}{doubtful:>10}{invented:>16}")
     for name, row in counts.items():
         for kind in ("missed", "wrong", "doubtful", "invented"):
             for told in getattr(row, kind)[:examples]:

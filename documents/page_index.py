@@ -18,6 +18,8 @@ __all__ = ["Hit", "PageIndex", "fold_text"]
 
 _MAX_SCATTERED, _MAX_STARTS = 40, 5
 _MAX_SHUFFLED, _SHORT_WORD = 6, 3
+_STATE = 14
+"""Units: letters. Between a city and a postcode a state may stand."""
 _BETWEEN_WORDS = re.compile(r",?\s+|,$")
 _PIECES = re.compile(r"\s*(?:,(?!\d)|[;\n|])+\s*")
 _PER = re.compile(r"(?<=[\d€$£%A-Z])\s?/\s?[^\W\d_]{1,6}")
@@ -236,13 +238,14 @@ class PageIndex:
 
 def _shuffled_on(page: IndexedPage, wanted: Counter[str]) -> Iterator[tuple[int, ...]]:
     size = wanted.total()
+    longest = _STATE if any(map(str.isdigit, wanted)) else _SHORT_WORD
     for at in page.by_folded.get(next(iter(wanted)), ()):
         for start in range(max(0, at - size), at + 1):
             for end in (start + size, start + size + 1):
                 window = range(start, min(end, len(page.words)))
                 texts = Counter(fold_text(page.words[place].text) for place in window)
                 between = list((texts - wanted).elements())
-                if not wanted - texts and len(between) <= 1 and all(len(word) <= _SHORT_WORD for word in between):
+                if not wanted - texts and len(between) <= 1 and all(len(word) <= longest for word in between):
                     yield tuple(place for place in window if fold_text(page.words[place].text) in wanted)
 
 

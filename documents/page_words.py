@@ -30,6 +30,8 @@ _SHORT_CODE = 6
 """Fewer letters and digits without a blank stand close together: "1" and "5" of two cells are not 15."""
 _FILLED = 5
 """A page with so many words in fields is a form that was filled in."""
+_NEXT = 2
+"""Units: words. A dash or a bullet may stand between two pieces."""
 _FARTHER = 1.5
 """How much wider than inside a code the gap after it must be for the next digits not to belong to it."""
 
@@ -233,6 +235,8 @@ class IndexedPage:
     def follows(self, hit: Hit, before: Hit) -> bool:
         """Whether a place can be the next piece of a text that is apart: cells end and begin between the two."""
         starts, ends = self._edges
+        if 0 < hit.words[0] - before.words[-1] <= _NEXT:
+            return True
         return hit.continues(before) and hit.words[0] in starts and before.words[-1] in ends
 
     @cached_property

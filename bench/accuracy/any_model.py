@@ -18,8 +18,8 @@ _SPARE = re.compile(r"[^\w]+")
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of one change. `wrong`: found somewhere else than where the value stands; `doubtful`: the likeliest of
-    several places is another one, and grounding says that it does not know."""
+    """Counts of one change. `wrong`: found somewhere else than where the value stands; `invented`: found, although it
+    is an invention; `doubtful`: either of them, but grounding says itself that it is not sure (state `ambiguous`)."""
 
     asked: int = 0
     located: int = 0
@@ -55,7 +55,8 @@ def _count(case: Case, change: Change, counts: Tally) -> None:
         elif not _says(found[name].quote, value) and not _known(case, value):
             counts.asked += 1
             if found[name].state in _PLACED:
-                counts.invented.append(f"{told} located at {found[name].quote!r}")
+                listed = counts.invented if found[name].state == "found" else counts.doubtful
+                listed.append(f"{told} {found[name].state} at {found[name].quote!r}")
 
 
 def _true(case: Case, counts: Tally, way: Path, place: Grounding, given: Any, true: Any) -> None:

@@ -37,8 +37,15 @@ class CheckBoxes:
 
         `beside` are texts of the same row: an option that is named there ("label": "Express", "checked": true).
         """
-        wanted = [words for words in (_specific(path), *map(words_of, beside)) if words]
-        scored = [(_alike(wanted, captions), said, check) for check in self._checks for said, captions in _asked(check)]
+        own, answer = _specific(path), None
+        if len(own) > 1 and (answer := yes_or_no(own[-1])) is not None:
+            own = own[:-1]
+        wanted = [words for words in (own, *map(words_of, beside)) if words]
+        scored = [
+            (_alike(wanted, captions), said, check)
+            for check in self._checks
+            for said, captions in _asked(check, answer)
+        ]
         best = max((score for score, _, _ in scored), default=0.0)
         if best < _ALIKE:
             return []
@@ -68,13 +75,19 @@ class CheckBoxes:
         return Hit(page.number, words[:1], (box,), token.text)
 
 
-def _asked(check: Check) -> list[tuple[bool, list[str]]]:
-    """What a box says and which captions ask it. A box "Yes" or "No" answers the question beside it, when checked."""
+def _asked(check: Check, named: bool | None) -> list[tuple[bool, list[str]]]:
+    """What a box says, and which captions ask it.
+
+    A box "Yes" or "No" answers the question beside it, when checked; a property that is `named` after the answer
+    ("electric_car_no") means that box alone.
+    """
     captions = list(check.captions)
     answer = yes_or_no(captions[0].strip(" .:")) if captions else None
     if answer is None:
         return [(check.checked, captions)]
     asked = [check.question] if check.question else captions[1:]
+    if named is not None:
+        return [(check.checked, asked)] if named is answer else []
     return [(answer, asked)] if check.checked else []
 
 

@@ -170,6 +170,13 @@ def test_a_question_is_answered_by_the_box_that_is_checked() -> None:
     assert places["is_married"].state == "not_found"
 
 
+def test_a_property_named_after_an_answer_means_that_box() -> None:
+    form = page("Electric car:   ☒ Yes   ☐ No")
+    places = ground(data={"electric_car_yes": True, "electric_car_no": False, "ElectricCarNo": True}, pages=[form])
+    assert [found.quote for found in places.values()] == ["☒", "☐", ""]
+    assert places["ElectricCarNo"].state == "not_found"
+
+
 def test_an_answer_in_words_is_found_at_the_option_that_is_checked() -> None:
     form = page("Marital status:   ☐ single   ☒ married   ☐ widowed")
     assert place("married", *form.text.splitlines(), name="marital_status").quote == "☒"

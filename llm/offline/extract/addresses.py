@@ -18,6 +18,8 @@ _SEPARATORS = frozenset("●•·|-–—,;:")
 _SALUTATION = frozenset(
     ["herrn", "herr", "frau", "monsieur", "madame", "mr", "mrs", "ms", "firma", "an", "to", "mme", "m"]
 )
+_SHORT, _FEW = 80, 3
+"""Units: characters; pieces. A line that may have its name over it; a line that begins with the name."""
 _CODE = 7
 """Units: digits. So many make a code or the number of a telephone."""
 _ADDRESS = frozenset({"anschrift", "adresse", "address", "adres"})
@@ -56,7 +58,7 @@ def party_at(cell: Cell, reading: Reading) -> Party | None:
     before = _pieces(cell, place)
     if len(before) >= 2 and (party := _one_line(cell, place, before)) is not None:
         return party
-    if len(cell.text) > 80 or "%" in cell.text:
+    if len(cell.text) > _SHORT or "%" in cell.text:
         return None
     stack = _stack_above(cell, reading)
     if not stack and not before and not re.search(r"[A-Z]{2}", place.state):
@@ -82,46 +84,62 @@ def _over_postcode(cell: Cell, reading: Reading) -> Party | None:
     return party
 
 
-def _pieces(cell: Cell, place: PlaceLine) -> list[list[Token]]:
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a line between commas. `segment` counts the dots and dashes before it."""
+
+    tokens: tuple[Token, ...]
+    segment: int
+
+    @property
+    def text(self) -> str:
+        return " ".join(token.text for token in self.tokens)
+
+    @property
+    def has_digit(self) -> bool:
+        return any(map(str.isdigit, self.text))
+
+
+def _pieces(cell: Cell, place: PlaceLine) -> list[_Piece]:
     """What stands before postcode and city in their cell, between commas, dots and dashes."""
-    end, kept = 0, []
+    end, segment = 0, 0
+    pieces: list[_Piece] = []
+    kept: list[Token] = []
     for token in cell.tokens:
         if end >= place.start:
             break
-        kept.append(token)
         end += len(token.text) + 1
-    pieces: list[list[Token]] = [[]]
-    for token in kept:
-        if token.text in _SEPARATORS:
-            pieces.append([])
-            continue
-        pieces[-1].append(token)
-        if token.text.endswith((",", ";", ":")) and len(token.text) > 1:
-            pieces.append([])
-    return [piece for piece in pieces if piece and _is_of_address(piece)]
+        if token.text not in _SEPARATORS:
+            kept.append(token)
+        if token.text in _SEPARATORS or token.text.endswith((",", ";")):
+            pieces += [_Piece(tuple(kept), segment)] if kept else []
+            kept = []
+            segment += token.text in _SEPARATORS and token.text not in {",", ";"}
+    pieces += [_Piece(tuple(kept), segment)] if kept else []
+    return [piece for piece in pieces if _is_of_address(piece.text)]
 
 
-def _is_of_address(piece: Sequence[Token]) -> bool:
-    """Whether a piece may be a name or a street: words, and no code or number of a telephone."""
-    text = " ".join(token.text for token in piece)
-    return any(map(str.isalpha, text)) and sum(map(str.isdigit, text)) < _CODE and "@" not in text
+def _is_of_address(text: str) -> bool:
+    """Whether a piece may be a name or a street: words, and no code, number of a telephone or labelled value."""
+    code = sum(map(str.isdigit, text)) >= _CODE or "@" in text or ":" in text
+    return any(map(str.isalpha, text)) and not code
 
 
-def _one_line(cell: Cell, place: PlaceLine, before: list[list[Token]]) -> Party | None:
+def _one_line(cell: Cell, place: PlaceLine, before: list[_Piece]) -> Party | None:
     """ "Name, Street 1, 12345 City" on one line: a sender's line, or the small print of a letterhead's foot."""
-    at = next((n for n in range(len(before) - 1, -1, -1) if _has_digit(before[n])), len(before) - 1)
-    first = next((n for n in range(len(before)) if _has_digit(before[n])), at)
-    name = before[first - 1] if first else None
-    if name is None or _has_digit(name) or name[-1].text.endswith(":"):
+    first = len(before) - 1
+    while first > 0 and before[first - 1].segment == before[first].segment and before[first - 1].has_digit:
+        first -= 1
+    street = [token for piece in before[first:] for token in piece.tokens]
+    name = _name_before(before[:first])
+    if name is None and (first == 0 or len(cell.text) <= _SHORT):
         return None
-    if first > 1 and _is_ending(name):
-        name = before[first - 2] + name
-    party = Party(cell, role="seller", certainty=0.7, sender_line=True)
+    party = Party(cell, role="seller", certainty=0.7 if name else 0.5, sender_line=True)
     named = {
-        "name": value_of(name),
-        "line1": value_of(before[first]),
-        "line2": value_of(before[at]) if at > first else None,
-        "street": value_of([token for piece in before[first : at + 1] for token in piece]),
+        "name": value_of(name or ()),
+        "line1": value_of(before[first].tokens),
+        "line2": value_of(before[-1].tokens) if first < len(before) - 1 else None,
+        "street": value_of(street),
     }
     party.parts.update({key: value for key, value in named.items() if value})
     _add_place(party, place, cell.tokens)
@@ -129,11 +147,25 @@ def _one_line(cell: Cell, place: PlaceLine, before: list[list[Token]]) -> Party 
     if is_country(rest):
         spent = tuple(token.index for token in cell.tokens if token.text.strip(" ,;.()") in rest.split())
         party.parts["country"] = Value(rest, rest, spent)
-    tokens = [token for piece in before[first:] for token in piece]
-    whole = tuple(token.index for token in (*tokens, *cell.tokens) if token.index >= tokens[0].index)
-    text = cell.text[cell.text.index(tokens[0].text) : place.end].strip(" ,")
+    whole = tuple(token.index for token in cell.tokens if token.index >= street[0].index)
+    text = cell.text[cell.text.index(street[0].text) : place.end].strip(" ,")
     party.parts["address"] = Value(text, text, whole)
     return party
+
+
+def _name_before(pieces: Sequence[_Piece]) -> list[Token] | None:
+    """The name before a street: what has a legal form, what begins the line, or what stands next to the street."""
+    names = [piece for piece in pieces if not piece.has_digit]
+    if not names:
+        return None
+    legal = next((at for at in range(len(names) - 1, -1, -1) if LEGAL.search(names[at].text)), None)
+    if legal is not None:
+        ending = legal > 0 and len(names[legal].tokens) <= 2 and names[legal - 1].segment == names[legal].segment
+        whole = names[legal - 1 : legal + 1] if ending else [names[legal]]
+        return [token for piece in whole for token in piece.tokens]
+    if names[0] is pieces[0] and len(pieces) <= _FEW:
+        return list(names[0].tokens)
+    return list(names[-1].tokens) if names[-1] is pieces[-1] else None
 
 
 def _has_digit(tokens: Sequence[Token]) -> bool:
@@ -210,7 +242,7 @@ def _ends_block(cell: Cell, stack: Sequence[Cell]) -> bool:
 
 
 def _block(
-    cell: Cell, place: PlaceLine, stack: list[Cell], reading: Reading, *, street: Sequence[list[Token]] = ()
+    cell: Cell, place: PlaceLine, stack: list[Cell], reading: Reading, *, street: Sequence[_Piece] = ()
 ) -> Party:
     party = Party(cell)
     lines = [list(part.tokens) for part in stack]
@@ -218,10 +250,10 @@ def _block(
     lines = [line for line in lines if line]
     lines = _without_labels(lines, reading)
     if street:
-        lines = [*lines, [token for piece in street for token in piece]]
+        lines = [*lines, [token for piece in street for token in piece.tokens]]
     if lines and len(lines) > 1 and len(lines[0]) == 1 and lines[0][0].text.lower() in _SALUTATION:
         lines = [lines[0] + lines[1], *lines[2:]]
-    lines = _joined_name(lines)
+    lines = _joined_name(_largest_first(lines))
     _name_lines(party, lines, len(lines) - 1 if street else _street_at(lines))
     _add_place(party, place, cell.tokens)
     _add_country(party, cell, reading)
@@ -250,6 +282,13 @@ def _joined_name(lines: list[list[Token]]) -> list[list[Token]]:
     first, second = (" ".join(token.text for token in line) for line in lines[:2])
     ends = bool(LEGAL.search(" ".join(second.split()[-2:]))) and not LEGAL.search(first)
     return [lines[0] + lines[1], *lines[2:]] if ends else lines
+
+
+def _largest_first(lines: list[list[Token]]) -> list[list[Token]]:
+    """Where a name is set larger than what stands with it, lines over it are none of the address."""
+    heights = [max(token.height for token in line) for line in lines]
+    at = heights.index(max(heights)) if heights else 0
+    return lines[at:] if at and heights[at] > 1.25 * heights[-1] and not _has_digit(lines[at]) else lines
 
 
 def _name_lines(party: Party, lines: list[list[Token]], street: int | None) -> None:

@@ -1,5 +1,6 @@
 """Who is who: addresses, sender lines and labelled names, with the role of seller, buyer or recipient."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +11,13 @@ from llm.offline.extract.roles import ROLES, is_heading, rest_of, role_at
 from llm.offline.extract.values import Value, values_in
 from llm.offline.matching.words import words_of
 from llm.offline.typing.codes import find_codes
+from llm.offline.typing.folding import fold
 
+_CONFIRMED = re.compile(r"confirm|acknowledg|bestatig|bevestig|accuse de reception")
+_HEAD, _SHORT_WORD = 14, 3
+"""Units: lines; letters."""
+_TOLD = 0.8
+"""Units: certainty. From here on a heading told the role."""
 _NAME_LABEL = frozenset({("name",), ("nom",), ("naam",), ("firma",), ("company",)})
 
 
@@ -19,11 +26,43 @@ def find_parties(reading: Reading) -> list[Party]:
     parties = [party for cell in reading.cells if (party := party_at(cell, reading))]
     parties += _labelled_names(reading, parties)
     _infer_roles(parties, reading)
+    if _is_order(reading):
+        _turn_round(parties)
     parties += _recipients(parties)
+    _name_by_letterhead(parties, reading)
     head = _head_name(reading)
     if head is not None and not any(party.role == "seller" for party in parties):
         parties.append(head)
     return parties
+
+
+def _is_order(reading: Reading) -> bool:
+    """Whether it is an order: its letterhead is the buyer's. A confirmation of one is the seller's."""
+    head = fold(" ".join(line.text for line in reading.layout.lines[:_HEAD]))
+    return "order" in reading.own and not _CONFIRMED.search(head)
+
+
+def _turn_round(parties: Sequence[Party]) -> None:
+    """Sender and addressee change their roles where no heading gave them."""
+    other = {"seller": "buyer", "buyer": "seller"}
+    for party in parties:
+        if party.certainty < _TOLD:
+            party.role = other.get(party.role, party.role)
+
+
+def _name_by_letterhead(parties: Sequence[Party], reading: Reading) -> None:
+    """The letterhead's large name is fuller than the one in the sender's line, when both have a word in common."""
+    head = _head_name(reading)
+    if head is None or "name" not in head.parts:
+        return
+    said = set(words_of(head.parts["name"].text))
+    for party in parties:
+        name = party.parts.get("name")
+        if name is None or not party.sender_line or LEGAL.search(name.text):
+            continue
+        own = words_of(name.text)
+        if len(said) > len(own) and any(len(word) > _SHORT_WORD and word in said for word in own):
+            party.parts["name"] = head.parts["name"]
 
 
 def _recipients(parties: Sequence[Party]) -> list[Party]:

@@ -9,9 +9,10 @@ from llm.offline.layout.model import Cell, Row, Table
 
 _SMALLER = 0.93
 """What stands under a name in so much smaller print is no part of it."""
-_ROOMY = 5.0
+_ROOMY = 3.0
 """Units: line heights. With so much room left, a line was ended on purpose."""
 _COUNT = re.compile(r"^\d{1,3}\.?$")
+_NUMBER = re.compile(r"^(?=.*\d)\S+$|^[A-Z0-9]+[-./][A-Z0-9./-]+$")
 _BLANK = 0.28
 """Units: line heights. The width of a blank."""
 
@@ -50,9 +51,9 @@ def parted(row: Row, column: int, edge: Edge) -> tuple[list[Cell], list[Cell]]:
 
 
 def _is_wordy(line: Sequence[Cell]) -> bool:
-    """Whether a line says something: one word with digits is a number of something."""
+    """Whether a line says something: one word with digits, or capitals with a dash, is a number of something."""
     text = " ".join(cell.text for cell in line)
-    return any(map(str.isalpha, text)) and (" " in text or not any(map(str.isdigit, text)))
+    return any(map(str.isalpha, text)) and (" " in text or not _NUMBER.match(text))
 
 
 def _goes_on(above: Cell, line: Cell, edge: Edge) -> bool:

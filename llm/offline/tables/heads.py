@@ -131,7 +131,7 @@ def _is_no_name(cell: Cell) -> bool:
     if not _HAS_DIGIT.search(cell.text):
         return len(cell.text) > _LONGEST
     letters, digits = sum(map(str.isalpha, cell.text)), sum(map(str.isdigit, cell.text))
-    return digits > 4 or letters < 2 * digits or not _is_known(cell.text) or ":" in cell.text
+    return digits > 4 or letters < digits or not _is_known(cell.text) or ":" in cell.text
 
 
 def _known_in(run: Sequence[Cell]) -> int:

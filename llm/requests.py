@@ -34,6 +34,7 @@ class ModelRequest:
 
 def arguments(litellm: Any, request: ModelRequest) -> dict[str, Any]:
     """Keyword arguments for `litellm.acompletion`. Raises: NeverSendToModel, ModelSwitchedOff."""
+    admitted = access(request.model, about=request.about)  # before litellm may ask the provider what it can
     provider = registry.provider_of(request.model)
     supported = _supported(litellm, request.model, provider)
     thinks = _thinks(request, supported)
@@ -45,7 +46,7 @@ def arguments(litellm: Any, request: ModelRequest) -> dict[str, Any]:
         "max_retries": 0,
         "num_retries": 0,
     }
-    call |= access(request.model, about=request.about)
+    call |= admitted
     if request.tools:
         call["tools"] = list(request.tools)
     if request.response_format and "response_format" in supported:

@@ -18,11 +18,16 @@ from llm.offline.extract.values import THRESHOLD, WORDY, Candidate, Value, value
 from llm.offline.layout.analysis import cells_below, cells_right
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
+from llm.offline.matching.senses import held, senses_of
+from llm.offline.matching.words import words_of
 from llm.offline.typing.amounts import currency_code
 from llm.offline.typing.codes import find_codes
 
+_LISTED = 0.5
+_REFERENCES = frozenset({"buyer_reference", "order_reference", "project_reference", "contract_reference"})
 _TAX_DIGITS = 8
 """A tax number has at least so many digits."""
+_SURE_LABEL = 0.9
 _PRINTED = 0.5
 """What printed text counts as an answer on a page whose form fields are filled in."""
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
@@ -54,11 +59,34 @@ def _by_score(candidate: Candidate) -> float:
 
 
 def _from_labels(target: Target, reading: Reading) -> Iterator[Candidate]:
+    if target.concept is not None and target.concept.name == "period_end":
+        yield from _period_ends(reading)
     for hit in hits_for(target, reading):
         for near, reach in values_near(hit, target.kind, reading):
             value = _born(near) if target.concept is not None and target.concept.name == "birth_date" else near
             score = hit.quality * reach * value.fit * _place_bonus(target, hit.cell, reading)
+            if target.kind != "amount" and reading.is_listed(value.tokens):
+                score *= _LISTED
+            if target.concept is not None and target.concept.name == "due_date" and _is_discounted(value, hit.cell):
+                score *= _LISTED
             yield Candidate(value, score, _label_text(hit))
+
+
+def _period_ends(reading: Reading) -> Iterator[Candidate]:
+    """The last of two dates behind the label of a period."""
+    for hit in reading.hits.get("period_start", ()):
+        right = cells_right(reading.layout, hit.cell)[:1]
+        tokens = [*hit.cell.tokens[hit.end :], *(token for cell in right for token in cell.tokens)]
+        dates = values_in("date", tokens, reading)
+        if len(dates) == 2:
+            yield Candidate(dates[1], 0.95 * hit.quality, _label_text(hit))
+
+
+def _is_discounted(value: Value, cell: Cell) -> bool:
+    """Whether what follows a date up to the next comma speaks of a discount: that day is not the last one."""
+    behind = [token.text for token in cell.tokens if token.index > value.tokens[-1]][:9] if value.tokens else []
+    end = next((place for place, text in enumerate(behind) if text.endswith((",", ".", ";"))), len(behind) - 1)
+    return "discount" in held(senses_of(words_of(" ".join(behind[: end + 1]))))
 
 
 def _born(value: Value) -> Value:
@@ -76,6 +104,10 @@ def _label_text(hit: Hit) -> str:
 def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
     """Values of `kind` behind the label in its cell, else right of it, else below it. Units: reach 0–1."""
     rest = _until_next_label(hit, kind, reading)
+    worded = _worded_reference(hit, rest, kind, reading)
+    if worded is not None:
+        yield worded, 0.7
+        return
     if rest:
         inline = _ordered(_labelled_values(kind, rest, reading), kind, rest)
         for rank, value in enumerate(inline[:3]):
@@ -84,6 +116,17 @@ def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, 
             return
     if not rest or kind not in WORDY:
         yield from _beside(hit, kind, reading, weakened=bool(rest))
+
+
+def _worded_reference(hit: Hit, rest: Sequence[Token], kind: str, reading: Reading) -> Value | None:
+    """A reference may be words: "Your reference: Birkenhof / UG"."""
+    if kind != "id" or hit.quality < _SURE_LABEL or not _REFERENCES & set(hit.concepts):
+        return None
+    right = next(iter(cells_right(reading.layout, hit.cell)), None)
+    tokens = rest or (right.tokens if right is not None and not reading.is_label(right) else ())
+    if not 0 < len(tokens) <= 5 or any(any(map(str.isdigit, token.text)) for token in tokens):
+        return None
+    return next(iter(values_in("text", tokens, reading)), None)
 
 
 def _labelled_values(kind: str, tokens: Sequence[Token], reading: Reading) -> list[Value]:
@@ -116,6 +159,9 @@ def _beside(hit: Hit, kind: str, reading: Reading, *, weakened: bool) -> Iterato
         over = reading.answers_over[first]
         yield from ((value, factor) for value in values_in(kind, over.tokens if over else (), reading)[:1])
         return
+    if first in reading.answers_under:
+        yield from ((value, factor * reach) for value, reach in _in_box(reading.answers_under[first], kind, reading))
+        return
     right = list(_right(hit, kind, reading))
     yield from ((value, factor * reach) for value, reach in right)
     factor *= 0.7 if any(reach > 0.8 for _, reach in right) else 0.92
@@ -136,6 +182,15 @@ def _right(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
         for value in _labelled_values(kind, _value_tokens(cell), reading)[:1]:
             distance = max(0.0, cell.x0 - hit.cell.x1) / width
             yield value, (0.7 if caption else 1.0) * (0.97 - 0.25 * distance - 0.06 * rank)
+
+
+def _in_box(lines: Sequence[Cell], kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
+    """Under a caption, in its box: a text is the first line, the rest of that line with it."""
+    first = [cell for cell in lines if abs(cell.middle - lines[0].middle) < 0.5 * lines[0].height]
+    rows = [first, *([cell] for cell in lines if cell not in first)] if kind not in WORDY else [first]
+    for rank, row in enumerate(rows):
+        tokens = [token for cell in row for token in cell.tokens]
+        yield from ((value, 0.97 - 0.05 * rank) for value in _labelled_values(kind, tokens, reading)[:1])
 
 
 def _ends_label(hit: Hit) -> bool:
@@ -218,7 +273,8 @@ def _until_next_label(hit: Hit, kind: str, reading: Reading) -> list[Token]:
     others = [
         other.start - hit.end for other in reading.labelled.get(hit.cell.tokens[0].index, []) if other.start > hit.end
     ]
-    limit = min((other for other in others if _begins_pair(tokens, other)), default=len(tokens))
+    begins = _has_colon_after if kind in WORDY else _begins_pair
+    limit = min((other for other in others if begins(tokens, other)), default=len(tokens))
     kept: list[Token] = []
     inside = False
     for place, token in enumerate(tokens[:limit]):
@@ -240,6 +296,10 @@ def _is_filler(token: Token) -> bool:
 def _begins_pair(tokens: Sequence[Token], place: int) -> bool:
     """A label inside a text only ends the value before it when something with a digit or colon follows it."""
     return any(":" in token.text or any(map(str.isdigit, token.text)) for token in tokens[place : place + 4])
+
+
+def _has_colon_after(tokens: Sequence[Token], place: int) -> bool:
+    return any(token.text.endswith(":") for token in tokens[place : place + 3])
 
 
 def _label_follows(tokens: Sequence[Token]) -> bool:

@@ -54,7 +54,8 @@ def _has_figures(caption: Caption) -> bool:
 def _meant(caption: Caption, layout: Layout, own: frozenset[str]) -> Iterator[Hit]:
     """What the words of a caption mean together: an amount, a number, a date."""
     factor = _AMONG if caption.start and len(caption.cell.tokens) > _SENTENCE else 0.97
-    for found in (_number(caption, own), date_meant(caption.words, own)):
+    dated = None if factor == _AMONG and not caption.colon else date_meant(caption.words, own)
+    for found in (_number(caption, layout, own), dated):
         if found is not None and found[1] >= _SURE:
             yield Hit(caption.cell, caption.start, caption.end, factor * found[1], (found[0],))
     amount = amount_meant(caption.words)
@@ -62,13 +63,22 @@ def _meant(caption: Caption, layout: Layout, own: frozenset[str]) -> Iterator[Hi
         yield Hit(caption.cell, caption.start, caption.end, factor * amount[1], (amount[0],))
 
 
-def _number(caption: Caption, own: frozenset[str]) -> tuple[str, float] | None:
+def _number(caption: Caption, layout: Layout, own: frozenset[str]) -> tuple[str, float] | None:
     """What number is meant; in running text the last words before it say so: "bestätigen wir Ihren Auftrag 12"."""
+    if held(senses_of(caption.words)) & {"buyer"} and len(caption.words) == 1 and _next(caption, layout).isdigit():
+        return "buyer_id", 0.85  # "Kunde: 55102"
     for last in (len(caption.words), *((3, 2) if caption.inline else ())):
         found = number_meant(caption.words[-last:], own)
         if found is not None and found[1] >= _SURE:
             return found
     return None
+
+
+def _next(caption: Caption, layout: Layout) -> str:
+    """The first word behind a label, in its cell or right of it."""
+    right = cells_right(layout, caption.cell)[:1]
+    behind = [*caption.cell.tokens[caption.end :], *(token for cell in right for token in cell.tokens)]
+    return next((token.text.strip(":,") for token in behind if token.text.strip(":,")), "")
 
 
 def _has_amount(caption: Caption, layout: Layout) -> bool:

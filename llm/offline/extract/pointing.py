@@ -89,9 +89,20 @@ def _concept_hits(target: Target, reading: Reading) -> Iterator[Hit]:
         for hit in reading.hits.get("seller_vat_id", ()):
             if role_at(hit.cell, reading) == "buyer":
                 yield _weaker(hit, 0.95)
+    if name == "tax_rate":
+        yield from (_weaker(hit, 0.85) for hit in reading.hits.get("tax_total", ()) if _is_rated(hit))
+    if name == "delivery_date" and "delivery_note" in reading.own:
+        yield from (_weaker(hit, 0.6) for hit in reading.hits.get("issue_date", ()))
+    if name in {"order_reference", "sales_order_number"} and "order" in reading.own:
+        yield from (_weaker(hit, 0.8) for hit in reading.hits.get("document_number", ()))
     for instead in target.concept.instead:
         for hit in reading.hits.get(instead, ()):
             yield _weaker(hit, 0.6)
+
+
+def _is_rated(hit: Hit) -> bool:
+    """Whether a share stands behind a label of a tax."""
+    return any("%" in token.text for token in hit.cell.tokens[hit.end : hit.end + 2])
 
 
 def _means_another(hit: Hit, name: str) -> bool:

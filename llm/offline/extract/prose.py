@@ -21,6 +21,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     ("valid", "", "period_start"),
     ("due", "interest delivery", "due_date"),
     ("pay until", "previous", "due_date"),
+    ("net until", "", "due_date"),
     ("collect_direct", "", "due_date"),
     ("delivery", "", "delivery_date"),
     ("ship", "", "delivery_date"),
@@ -58,12 +59,13 @@ def _told(reading: Reading) -> Iterator[Told]:
             before, after = _around(cell, value, reading)
             if len(before) + len(after) < 2:
                 continue
-            ahead, behind = held(senses_of(tuple(before))), held(senses_of(tuple(after)))
-            concept, certainty = _meaning(ahead, behind, reading.own)
+            clause = held(senses_of(_words(_clause(before))))
+            ahead, behind = held(senses_of(_words(before))), held(senses_of(_words(after)))
+            concept, certainty = _meaning(clause, ahead, behind, reading.own)
             yield Told(value, ahead | behind, concept, certainty, cell)
 
 
-def _around(cell: Cell, value: Value, reading: Reading) -> tuple[list[str], list[str]]:
+def _around(cell: Cell, value: Value, reading: Reading) -> tuple[list[Token], list[Token]]:
     """The words of the sentence before a date, from the line above where the sentence began there, and after it."""
     places = [place for place, token in enumerate(cell.tokens) if token.index in value.tokens]
     before = list(cell.tokens[: places[0]])
@@ -75,16 +77,22 @@ def _around(cell: Cell, value: Value, reading: Reading) -> tuple[list[str], list
             break
     after: list[Token] = []
     for token in cell.tokens[places[-1] + 1 :]:
-        if _is_end(cell.tokens[places[-1]]) or any(map(str.isdigit, token.text)):
+        if _is_end(cell.tokens[places[-1]]) or cell.tokens[places[-1]].text.endswith(","):
             break
         after.append(token)
-        if _is_end(token):
+        if _is_end(token) or token.text.endswith(","):
             break
-    return _words(before[-_BACK:]), _words(after[:_ON])
+    return before[-_BACK:], after[:_ON]
 
 
-def _words(tokens: list[Token]) -> list[str]:
-    return list(words_of(" ".join(token.text for token in tokens if not any(map(str.isdigit, token.text)))))
+def _clause(tokens: list[Token]) -> list[Token]:
+    """What stands behind the last comma."""
+    last = max((place for place, token in enumerate(tokens) if token.text.endswith(",")), default=-1)
+    return tokens[last + 1 :]
+
+
+def _words(tokens: list[Token]) -> tuple[str, ...]:
+    return words_of(" ".join(token.text for token in tokens if not any(map(str.isdigit, token.text))))
 
 
 def _line_above(cell: Cell, reading: Reading) -> list[Token]:
@@ -106,12 +114,18 @@ def _is_end(token: Token) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _meaning(ahead: frozenset[str], behind: frozenset[str], own: frozenset[str]) -> tuple[str, float]:
+def _meaning(
+    clause: frozenset[str], ahead: frozenset[str], behind: frozenset[str], own: frozenset[str]
+) -> tuple[str, float]:
     """The concept that the words before a date, or else after it, speak of."""
-    for said, certainty in ((ahead, 0.72), (ahead | behind, 0.62)):
+    for said, certainty in ((clause, 0.74), (ahead, 0.7), (ahead | behind, 0.6)):
+        if "discount" in behind | clause:
+            return "", 0.0
         for has, without, name in _RULES:
             if frozenset(has.split()) <= said and not said & frozenset(without.split()):
                 return name, certainty
+        if said is clause:
+            continue
         documents = said & DOCUMENTS
         if documents and documents & own and not said & {"order", "quote"} - own:
             return "issue_date", 0.5

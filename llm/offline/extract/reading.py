@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import takewhile
 
 from llm.content import DocumentContent
-from llm.offline.extract.boxes import answers_over, in_columns, in_lists
+from llm.offline.extract.boxes import answers_over, answers_under, in_columns, in_lists
 from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, is_numbered, segments_of
 from llm.offline.extract.labels import Hit, Named, has_colon, label_hits
 from llm.offline.extract.titles import own_kinds
@@ -15,7 +16,7 @@ from llm.offline.matching.lexicon import concepts, find_phrases, language_of
 from llm.offline.matching.words import words_of
 from llm.offline.tables.finding import find_tables
 from llm.offline.tables.taxes import find_tax_lines
-from llm.offline.typing.amounts import decimal_point
+from llm.offline.typing.amounts import decimal_point, dollar_of
 from llm.offline.typing.dates import DateOrder, date_order
 
 _ALONE = 0.95
@@ -38,18 +39,30 @@ class Reading:
         self.language = language_of(self.text)
         self.order: DateOrder = date_order(self.text, self.language)
         self.point = decimal_point(self.text)
+        self.dollar = dollar_of(self.text)
         self.tables = tuple(table for table in find_tables(self.layout.lines) if _means_something(table))
         self.tax_lines = tuple(find_tax_lines(self.layout.lines, self.point))
         self.table_lines = frozenset(index for table in self.tables for index in table.lines)
 
     @cached_property
-    def _table_tokens(self) -> frozenset[int]:
-        rows = [row for table in self.tables for row in table.rows]
-        return frozenset(token.index for row in rows for held in row.cells for cell in held for token in cell.tokens)
+    def _table_tokens(self) -> dict[int, int]:
+        """Word in a table → how many rows the table has."""
+        return {
+            token.index: len(table.rows)
+            for table in self.tables
+            for row in table.rows
+            for held in row.cells
+            for cell in held
+            for token in cell.tokens
+        }
 
     def in_table(self, cell: Cell) -> bool:
         """Whether a cell stands in a row of a table; what only stands beside one does not."""
         return cell.tokens[0].index in self._table_tokens
+
+    def is_listed(self, tokens: Sequence[int]) -> bool:
+        """Whether words stand in a table of several rows: what they say is of a row, not of the document."""
+        return any(self._table_tokens.get(token, 0) > 1 for token in tokens)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -129,9 +142,25 @@ class Reading:
         return in_columns(self.cells, known)
 
     @cached_property
+    def in_lists(self) -> frozenset[int]:
+        """First words of the captions that have their answers beside them, as others in their column."""
+        return in_lists(self.layout, [cell for cell in self.cells if self._is_known_label(cell) or is_numbered(cell)])
+
+    @cached_property
     def answers_over(self) -> dict[int, Cell | None]:
         """First words of the captions that stand under their answers, with these."""
         return answers_over(self.layout)
+
+    @cached_property
+    def answers_under(self) -> dict[int, tuple[Cell, ...]]:
+        """First words of the captions that stand over their answers in boxes, with the lines of these."""
+        heads = {cell.tokens[0].index: cell.line for cell in self.cells}
+        found: dict[int, tuple[Cell, ...]] = {}
+        for first, lines in answers_under(self.layout, typed=bool(self._printed)).items():
+            kept = tuple(takewhile(lambda cell: cell.line not in self.table_lines, lines))
+            if kept and heads[first] not in self.table_lines and first not in self.answers_over:
+                found[first] = kept
+        return found
 
 
 def _stands_alone(hit: Hit) -> bool:
@@ -139,11 +168,6 @@ def _stands_alone(hit: Hit) -> bool:
     tokens = hit.cell.tokens
     begins = hit.start == 0 or (hit.start == 1 and bool(LEADING_NUMBER.match(tokens[0].text)))
     return (begins and hit.quality >= _ALONE) or (hit.quality >= _AMONG and has_colon(hit))
-    @cached_property
-    def in_lists(self) -> frozenset[int]:
-        """First words of the captions that have their answers beside them, as others in their column."""
-        return in_lists(self.layout, [cell for cell in self.cells if self._is_known_label(cell) or is_numbered(cell)])
-
 
 
 def _is_asked(hit: Hit) -> bool:

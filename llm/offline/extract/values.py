@@ -16,6 +16,7 @@ from llm.offline.typing.places import find_place
 CODE_KINDS = frozenset({"iban", "bic", "vat_id", "email", "url", "phone", "time"})
 _PUNCTUATION = " \t:;,|●•*=_–-▶►"
 _ID_TOKEN = re.compile(r"^[#№]?[\w./\-+*&]*\d[\w./\-+*&]*$|^[A-Z0-9]{2,}(?:[_/-][A-Z0-9]+)+$|^[A-Z]{3,}\d*$")
+_NO_PREFIX = frozenset({"NR", "NO", "N", "ID", "TVA", "VAT", "BTW", "HT", "TTC", "DE"})
 _ID_MORE = re.compile(r"^(?:[-–/]|[-–]?\d[\d./-]*,?|[A-Z0-9]{1,4}\d[A-Z0-9]*,?)$")
 
 
@@ -119,12 +120,13 @@ def _percents(tokens: Sequence[Token], reading: Reading) -> list[Value]:
 
 
 def _currencies(tokens: Sequence[Token], reading: Reading) -> list[Value]:
-    del reading
     found = []
     for token in tokens:
         code = (
             currency_code(token.text.strip("().,:;")) or currency_code(token.text[:1]) or currency_code(token.text[-1:])
         )
+        if code == "USD" and "$" in token.text and not re.search(r"[A-Z]", token.text):
+            code = reading.dollar
         if code:
             found.append(Value(code, token.text, (token.index,)))
     return found
@@ -134,9 +136,10 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     """Numbers and codes: the first token that looks like one, with the groups of digits that continue it."""
     if len(tokens) == 1 and re.fullmatch(r"[A-Z]{1,3}", tokens[0].text):
         return [Value(tokens[0].text, tokens[0].text, (tokens[0].index,), 0.7)]
+    dated = {index for date in _dates(tokens, reading) if len(date.tokens) > 1 for index in date.tokens}
     for place, token in enumerate(tokens):
         text = token.text.strip("#:;,()").rstrip(".")
-        if token.text.startswith("(") or not _ID_TOKEN.match(text):
+        if token.index in dated or token.text.startswith("(") or not _is_id(text, place, tokens):
             continue
         if find_dates(text, reading.order) and not re.search(r"[A-Za-z]", text) and place == 0 and len(tokens) == 1:
             return []
@@ -156,6 +159,15 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
             fit *= 0.4
         return [Value(plain, plain, tuple(part.index for part in run), fit)]
     return []
+
+
+def _is_id(text: str, place: int, tokens: Sequence[Token]) -> bool:
+    """Whether a number begins here: a token with figures, or capitals with the figures behind them ("BC 2025-88")."""
+    if _ID_TOKEN.match(text):
+        return True
+    follows = tokens[place + 1].text if place + 1 < len(tokens) else ""
+    prefix = place == 0 and re.fullmatch(r"[A-Z]{1,3}", text) is not None and text not in _NO_PREFIX
+    return prefix and bool(_ID_MORE.match(follows)) and follows[:1].isdigit() and not currency_code(text)
 
 
 def _is_date(token: Token, reading: Reading) -> bool:

@@ -84,6 +84,8 @@ def _of_documents(
     share = _share(senses, documents) * (1.0 if said & _NUMBER else 0.9)
     if documents & own and "buyer" not in said:
         return "document_number", share
+    if "order" in documents and "our" in said:
+        return "sales_order_number", share
     for sense, name in _REFERRED:
         if sense in documents:
             return name, share

@@ -47,6 +47,9 @@ _AMOUNT = re.compile(
 )
 
 
+# A whole number with one or two figures behind the sign: neither dates nor codes.
+_COMMA = re.compile(r"(?<![\w.,/-])-?\d{1,3}(?:(?:[. '’]\d{3})*|\d*),\d{1,2}(?![\d/-]|[.,]\d)")
+_POINT = re.compile(r"(?<![\w.,/-])-?\d{1,3}(?:(?:[, '’]\d{3})*|\d*)\.\d{1,2}(?![\d/-]|[.,]\d)")
 _DOLLARS = (
     ("AUD", re.compile(r"\bAUD\b|\bAU?\$|\bABN\b|\bACN\b|\bBSB\b")),
     ("NZD", re.compile(r"\bNZD\b|\bNZ\$|\bNZBN\b|\bIRD No")),
@@ -82,8 +85,8 @@ def parse_amount(text: str, point: str = "") -> Decimal | None:
 
 def decimal_point(text: str) -> str:
     """The decimal sign of a document, "." or ",": what stands before two final digits most often; "" when unknown."""
-    commas = len(re.findall(r"(?<=\d),\d{2}(?!\d|[.,]\d)", text))
-    points = len(re.findall(r"(?<=\d)\.\d{2}(?!\d|[.,]\d)", text))
+    commas = len(_COMMA.findall(text))
+    points = len(_POINT.findall(text))
     if commas == points:
         commas, points = (len(re.findall(rf"(?<=\d){sign}\d(?!\d|[.,]\d)", text)) for sign in (",", r"\."))
     return "" if commas == points else ("," if commas > points else ".")

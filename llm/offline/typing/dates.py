@@ -41,6 +41,13 @@ _DAY_NAME = re.compile(
 _NAME_DAY = re.compile(r"(?<![a-z])(?P<name>[a-z]{3,9})\.?\s(?P<d>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y>\d{4})(?!\d)")
 
 
+_DAY_FIRST = re.compile(
+    r"[€£]|\b(?:A|NZ|S|HK)\$"
+    r"|\b(?:VAT|AUD|NZD|SGD|HKD|ABN|ACN|NZBN|BSB|GST Reg|PTY|Pty|UEN|IRD|Limited|PLC)\b"
+)
+"""What papers of Australia, New Zealand, Singapore, Hong Kong, Ireland and Britain say."""
+
+
 @lru_cache(maxsize=1)
 def _months() -> dict[str, int]:
     data = json.loads(Path(__file__).with_name("months.json").read_text(encoding="utf-8"))
@@ -80,8 +87,13 @@ def date_order(text: str, language: str = "en") -> DateOrder:
         return narrower
     if re.search(r"(?<!\d)\d{1,2}\.\d{1,2}\.\d{2,4}", text):
         return "day_first"
-    american = bool(re.search(r"\$|\b[A-Z]{2},? \d{5}\b|\bUSD\b", text)) and not re.search(r"[€£]|\bVAT\b", text)
-    return "month_first" if language == "en" and american else "day_first"
+    return "month_first" if language == "en" and _is_american(text) else "day_first"
+
+
+def _is_american(text: str) -> bool:
+    """Signs of the United States, and none of countries that write the day first and pay in dollars or in English."""
+    signs = re.search(r"\$|\b[A-Z]{2},? \d{5}(?:-\d{4})?\b|\bUSD\b|\bZIP\b|\bSSN\b|\bEIN\b", text)
+    return bool(signs) and not _DAY_FIRST.search(text)
 
 
 def _narrower(text: str) -> DateOrder | None:

@@ -156,3 +156,43 @@ def test_a_sentence_tells_the_number_of_an_order() -> None:
     paper = Paper().put(40, 40, "Factuur", size=18).put(40, 60, "Factuurnummer 2025-17")
     paper.put(40, 300, "Hierbij berekenen wij uw order HA-6142. Uw klantnummer bij ons is 20917.")
     assert read(document(paper), "order_reference", "buyer_id") == {"order_reference": "HA-6142", "buyer_id": "20917"}
+
+
+def test_a_discount_s_day_is_not_the_day_when_all_is_due() -> None:
+    text = "Bei Zahlung bis 14. Juni 2024 gewähre ich 2 % Skonto, ansonsten rein netto bis 4. Juli 2024."
+    paper = Paper().put(40, 40, "Rechnung", size=18).put(40, 400, text)
+    assert read(document(paper), "due_date") == {"due_date": "2024-07-04"}
+
+
+def test_the_seller_s_and_the_buyer_s_number_of_an_order_are_two() -> None:
+    paper = Paper().put(40, 40, "Lieferschein", size=18)
+    paper.put(40, 200, "Unser Auftrag").put(40, 213, "AB-393310 vom 24.02.2025")
+    paper.put(40, 240, "Ihre Bestellnummer").put(40, 253, "2025/Gläser-1")
+    found = read(document(paper), "order_number", "order_reference")
+    assert found == {"order_number": "AB-393310", "order_reference": "2025/Gläser-1"}
+
+
+def test_a_reference_may_be_words() -> None:
+    paper = Paper().put(40, 40, "Rechnung", size=18).row(200, (40, "Ihre Referenz"), (160, "Birkenhof / UG"))
+    assert read(document(paper), "buyer_reference") == {"buyer_reference": "Birkenhof / UG"}
+
+
+def test_the_end_of_a_period_is_its_second_date() -> None:
+    paper = Paper().put(40, 40, "Facture", size=18).put(40, 300, "Période du 01/01/2025 au 28/02/2025")
+    found = read(document(paper), "period_start", "period_end")
+    assert found == {"period_start": "2025-01-01", "period_end": "2025-02-28"}
+
+
+def test_dates_of_rows_are_not_those_of_the_document() -> None:
+    paper = Paper().put(40, 40, "Zahlungserinnerung", size=18).put(40, 90, "Nürnberg, 3. März 2025")
+    paper.row(200, (40, "Rechnung"), (180, "vom"), (300, "fällig"), (450, "offen EUR"))
+    paper.row(216, (40, "R-40118"), (180, "03.01.2025"), (300, "17.01.2025"), (450, "412,30"))
+    paper.row(232, (40, "R-40167"), (180, "21.01.2025"), (300, "04.02.2025"), (450, "1.268,00"))
+    paper.put(40, 300, "Bitte überweisen Sie bis spätestens 14.03.2025 auf unser Konto.")
+    assert read(document(paper), "issue_date", "due_date") == {"issue_date": "2025-03-03", "due_date": "2025-03-14"}
+
+
+def test_whose_dollars_and_which_order_of_dates_the_country_tells() -> None:
+    paper = Paper().put(40, 40, "Tax Invoice", size=18).put(40, 60, "ABN 55 614 830 275")
+    paper.row(120, (40, "Date"), (160, "07/08/2024")).row(300, (300, "Amount due"), (480, "$1,136.30"))
+    assert read(document(paper), "issue_date", "currency") == {"issue_date": "2024-08-07", "currency": "AUD"}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from documents.page_index import PageIndex
 from documents.page_words import Hit, IndexedPage, fold_text
 from llm.content import Word
 from llm.offline.matching.lexicon import Concept, concept_of, find_phrases
@@ -30,14 +31,36 @@ class Wanted:
         return cls(tokens, concept_of(name), concept_of(name, columns=True))
 
 
-def label_score(page: IndexedPage, hit: Hit, wanted: Wanted) -> float:
-    """How much what stands before and above a place names the property. 0 = not at all; nearer words count more."""
+class Labels:
+    """What is printed around the places of a document; worked out once for each place and name."""
+
+    def __init__(self, index: PageIndex) -> None:
+        self._index = index
+        self._beside: dict[tuple[Wanted, int, tuple[int, ...]], float] = {}
+        self._above: dict[tuple[Wanted, int, tuple[int, ...]], float] = {}
+
+    def beside(self, hit: Hit, wanted: Wanted) -> float:
+        """How much what stands before and above a place names the property. 0 = not at all."""
+        key = (wanted, hit.page, hit.words)
+        if key not in self._beside:
+            self._beside[key] = _label_score(self._index.page(hit.page), hit, wanted)
+        return self._beside[key]
+
+    def above(self, hit: Hit, wanted: Wanted) -> float:
+        """How much the words above a place, in its column, name the property: 1, or 2 for a usual name."""
+        key = (wanted, hit.page, hit.words)
+        if key not in self._above:
+            self._above[key] = _header_score(self._index.page(hit.page), hit, wanted)
+        return self._above[key]
+
+
+def _label_score(page: IndexedPage, hit: Hit, wanted: Wanted) -> float:
+    """Nearer words count more."""
     score = sum(near for near, word in _neighbours(page, hit) if _names_part(word, wanted.tokens))
     return score + _NAMED * _means(wanted.concept, _label_before(page, hit))
 
 
-def header_score(page: IndexedPage, hit: Hit, wanted: Wanted) -> float:
-    """How much the words above a place, in its column, name the property. Units: of 1, and 2 for a column's name."""
+def _header_score(page: IndexedPage, hit: Hit, wanted: Wanted) -> float:
     x0, y0, x1, _ = hit.boxes[0]
     above = [
         word

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from documents.grounding.labels import Wanted, label_score
+from documents.grounding.labels import Labels, Wanted
 from documents.grounding.leaves import Leaf, is_empty, leaves_of, texts_of_rows
 from documents.grounding.lookups import Lookup
 from documents.grounding.rows import settle_rows
@@ -55,6 +55,7 @@ def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
     Empty arrays and objects are leaves too (state `absent`).
     """
     lookup = Lookup(pages)
+    labels = Labels(lookup.index)
     leaves = [Leaf(path, value) for path, value in leaves_of(data)]
     beside = texts_of_rows(leaves)
     for leaf in leaves:
@@ -64,12 +65,12 @@ def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
     for leaf in leaves:
         if len(leaf.hits) == 1:
             leaf.settled = leaf.hits[0]
-    settle_rows(lookup.index, leaves)
+    settle_rows(labels, leaves)
     _settle_objects(leaves)
     _settle_families(leaves)
-    _choose(lookup.index, [leaf for leaf in leaves if _is_said_twice(leaf)])
+    _choose(labels, [leaf for leaf in leaves if _is_said_twice(leaf)])
     _settle_objects(leaves)
-    _choose(lookup.index, leaves)
+    _choose(labels, leaves)
     return {leaf.path: _grounding(lookup.index, leaf) for leaf in leaves}
 
 
@@ -108,7 +109,7 @@ def _pull(leaf: Leaf, anchors: list[Hit]) -> None:
         leaf.settled = leaf.hits[near[0][1]]
 
 
-def _choose(index: PageIndex, leaves: list[Leaf]) -> None:
+def _choose(labels: Labels, leaves: list[Leaf]) -> None:
     """Settle what is left: by label, where one stands out; equal values share their places out among them."""
     shared: dict[tuple[tuple[int, tuple[int, ...]], ...], list[Leaf]] = {}
     for leaf in leaves:
@@ -117,13 +118,13 @@ def _choose(index: PageIndex, leaves: list[Leaf]) -> None:
     for members in shared.values():
         alone = len(members) > _MOST_RIVALS or len(members) > len(members[0].hits) or _is_said_twice(members[0])
         for group in [[leaf] for leaf in members] if alone else [members]:
-            _share_out(index, group)
+            _share_out(labels, group)
 
 
-def _share_out(index: PageIndex, leaves: list[Leaf]) -> None:
+def _share_out(labels: Labels, leaves: list[Leaf]) -> None:
     """Leaves with the same places: the best pair of name and label first, each place once."""
     hits, wanted = leaves[0].hits, [Wanted.of(leaf.path) for leaf in leaves]
-    scores = [[label_score(index.page(hit.page), hit, name) for hit in hits] for name in wanted]
+    scores = [[labels.beside(hit, name) for hit in hits] for name in wanted]
     left, free = list(range(len(leaves))), list(range(len(hits)))
     in_order = len(leaves) == len(hits) and len({leaf.column for leaf in leaves}) == 1 < len(leaves)
     sure = True

@@ -3,9 +3,8 @@
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from documents.grounding.labels import Wanted, header_score
+from documents.grounding.labels import Labels, Wanted
 from documents.grounding.leaves import Leaf
-from documents.page_index import PageIndex
 from documents.page_words import Hit
 
 _IN_COLUMN = 2.0
@@ -13,10 +12,11 @@ _IN_COLUMN = 2.0
 _NEAR_COLUMN = 0.005
 _LINES_OF_ROW = 5
 """Units: line heights. So far below its first line an element may go on."""
+ByPage = dict[int, list[Hit]]
 Taken = set[tuple[int, tuple[int, ...]]]
 
 
-def settle_rows(index: PageIndex, leaves: list[Leaf]) -> None:
+def settle_rows(labels: Labels, leaves: list[Leaf]) -> None:
     """Find each element's row on paper, one after the other, and in it the place of each value by its column."""
     rows: dict[str, list[Leaf]] = {}
     for leaf in leaves:
@@ -28,7 +28,7 @@ def settle_rows(index: PageIndex, leaves: list[Leaf]) -> None:
     for members in rows.values():
         for leaf in sorted(members, key=lambda leaf: len(on_rows.get(leaf.path, ()))):
             if leaf.settled is None and (beside := on_rows.get(leaf.path)):
-                leaf.settled = _in_column(index, leaf, beside, columns.get(leaf.column, []), taken)
+                leaf.settled = _in_column(labels, leaf, beside, columns.get(leaf.column, []), taken)
             if leaf.settled is not None:
                 taken.add((leaf.settled.page, leaf.settled.words))
 
@@ -61,43 +61,46 @@ def _end_of(row: Hit, tops: list[float]) -> float:
 
 def _place_rows(rows: dict[str, list[Leaf]]) -> dict[str, Hit]:
     """Where each element stands, by the place of one of its values."""
-    taken: list[Hit] = []
+    taken: ByPage = {}
     before: dict[str, Hit] = {}
     placed: dict[str, Hit] = {}
     for name, members in rows.items():
         array = name.rpartition(".")[0]
         row = _row_of(members, taken, before.get(array))
         if row is not None:
-            taken.append(row)
+            taken.setdefault(row.page, []).append(row)
             before[array] = placed[name] = row
     return placed
 
 
-def _row_of(members: list[Leaf], taken: list[Hit], before: Hit | None) -> Hit | None:
+def _row_of(members: list[Leaf], taken: ByPage, before: Hit | None) -> Hit | None:
     """The place of the most telling value beside which most of the others stand; the first below the row before."""
     telling = min((leaf for leaf in members if leaf.hits), key=lambda leaf: len(leaf.hits), default=None)
     if telling is None or (len(members) == 1 and len(telling.hits) > 1 and telling.settled is None):
         return None
     if len(telling.hits) == 1:
         return telling.hits[0]
+    places = [_by_page(leaf.hits) for leaf in members]
     ranked = [
-        (
-            sum(any(_beside(hit, row) for hit in leaf.hits) for leaf in members),
-            _is_free(row, taken),
-            _is_below(row, before),
-            -at,
-        )
+        (sum(_has_beside(row, hits) for hits in places), not _has_beside(row, taken), _is_below(row, before), -at)
         for at, row in enumerate(telling.hits)
     ]
     return telling.hits[-max(ranked)[3]]
 
 
+def _by_page(hits: list[Hit]) -> ByPage:
+    found: ByPage = {}
+    for hit in hits:
+        found.setdefault(hit.page, []).append(hit)
+    return found
+
+
+def _has_beside(row: Hit, places: ByPage) -> bool:
+    return any(hit.overlaps_rows(row) for hit in places.get(row.page, ()))
+
+
 def _beside(hit: Hit, row: Hit) -> bool:
     return hit.page == row.page and hit.overlaps_rows(row)
-
-
-def _is_free(row: Hit, taken: list[Hit]) -> bool:
-    return not any(_beside(row, other) for other in taken)
 
 
 def _is_below(row: Hit, before: Hit | None) -> bool:
@@ -115,15 +118,12 @@ def _columns(rows: Iterable[list[Leaf]], on_rows: dict[str, list[Hit]]) -> dict[
     return columns
 
 
-def _in_column(index: PageIndex, leaf: Leaf, beside: list[Hit], column: list[Hit], taken: Taken) -> Hit:
+def _in_column(labels: Labels, leaf: Leaf, beside: list[Hit], column: list[Hit], taken: Taken) -> Hit:
     """Of several places on one row the one in the property's column."""
     if len(beside) == 1:
         return beside[0]
     wanted = Wanted.of(leaf.path)
-    scores = [
-        _IN_COLUMN * _aligned(hit, column) + header_score(index.page(hit.page), hit, wanted) + _freely(hit, taken)
-        for hit in beside
-    ]
+    scores = [_IN_COLUMN * _aligned(hit, column) + labels.above(hit, wanted) + _freely(hit, taken) for hit in beside]
     return beside[scores.index(max(scores))]
 
 

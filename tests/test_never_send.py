@@ -1,7 +1,7 @@
 """What is marked “never send to a model” stays: every way to a model, a remote one and the built-in one."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -55,7 +55,7 @@ def mark(person: Person, document: Document, how: str) -> None:
     if how == "document":
         update_document(actor=person.actor, document_id=document.pk, never_send=True)
         return
-    tag = create_tag(actor=person.actor, name="Personnel")
+    tag = create_tag(actor=person.actor, name=f"Personnel, {document.name}")
     update_document(actor=person.actor, document_id=document.pk, tag_ids=[tag.pk])
     update_tag(actor=person.actor, tag_id=tag.pk, name=tag.name, never_send=True)
 
@@ -132,43 +132,49 @@ STEPS = {
 }
 
 
+def table(paths: Sequence[Path], person: Person, model: str, how: str = "") -> dict[str, str]:
+    """What comes of each way, each with a document of its own."""
+    outcomes = {}
+    for number, path in enumerate(paths):
+        document = shared_document(person, RECEIPT, name=f"receipt {number}.pdf")
+        if how:
+            mark(person, document, how)
+        outcomes[path.__name__] = outcome(path, person, document, model)
+    return outcomes
+
+
+def each(paths: Sequence[Path], outcome: str) -> dict[str, str]:
+    return dict.fromkeys((path.__name__ for path in paths), outcome)
+
+
 @pytest.mark.parametrize("how", ["document", "tag"])
-@pytest.mark.parametrize("path", CHOOSING)
 def test_a_remote_model_that_somebody_chose_is_refused_and_gets_nothing(
-    path: Path, how: str, alice: Person, document: Document, fake_provider: FakeProvider
+    how: str, alice: Person, fake_provider: FakeProvider
 ) -> None:
-    mark(alice, document, how)
-    assert outcome(path, alice, document, REMOTE) == CODE
+    assert table(CHOOSING, alice, REMOTE, how) == each(CHOOSING, CODE)
     assert fake_provider.received == []
 
 
-@pytest.mark.parametrize("path", CHOOSING)
-def test_the_built_in_model_may_be_chosen(
-    path: Path, alice: Person, document: Document, fake_provider: FakeProvider
-) -> None:
-    mark(alice, document, "document")
-    assert outcome(path, alice, document, OFFLINE_MODEL) == OFFLINE_MODEL
+def test_the_built_in_model_may_be_chosen(alice: Person, fake_provider: FakeProvider) -> None:
+    assert table(CHOOSING, alice, OFFLINE_MODEL, "document") == each(CHOOSING, OFFLINE_MODEL)
     assert fake_provider.received == []
 
 
-@pytest.mark.parametrize("path", PATHS)
 def test_where_nobody_chose_the_built_in_model_does_it_though_another_is_usual(
-    path: Path, alice: Person, document: Document, fake_provider: FakeProvider
+    alice: Person, fake_provider: FakeProvider
 ) -> None:
-    mark(alice, document, "tag")
-    assert outcome(path, alice, document, "") == OFFLINE_MODEL
+    assert table(PATHS, alice, "", "tag") == each(PATHS, OFFLINE_MODEL)
     assert fake_provider.received == []
-    assert not AutoCreate.objects.exclude(status="proposed").exists()
+    assert AutoCreate.objects.get().status == "proposed"
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_without_a_mark_the_same_way_leads_to_the_remote_model(
-    path: Path, alice: Person, document: Document, fake_provider: FakeProvider
-) -> None:
+def test_without_a_mark_the_same_ways_lead_to_the_remote_model(alice: Person, fake_provider: FakeProvider) -> None:
     """The check of the checks: these ways do reach the fake."""
-    fake_provider.add(STEPS.get(path.__name__, Step(text="It does not say.")))
-    assert outcome(path, alice, document, REMOTE if path in CHOOSING else "") not in (CODE, OFFLINE_MODEL)
-    assert len(fake_provider.received) == 1
+    fake_provider.add(*(STEPS.get(path.__name__, Step(text="It does not say.")) for path in PATHS))
+    assert table(CHOOSING, alice, REMOTE) == each(CHOOSING, REMOTE)
+    unchosen = table([shared_answer, auto_create], alice, "")
+    assert not {CODE, OFFLINE_MODEL} & set(unchosen.values())
+    assert len(fake_provider.received) == len(PATHS)
 
 
 def test_a_mark_that_comes_while_a_turn_waits_stops_its_next_round_and_loses_nothing(
@@ -253,4 +259,14 @@ def test_programs_are_told_in_the_words_of_their_wire(
     answer = v1_of(alice).raw("post", f"documents/{document.pk.hex}/responses", {"input": "Total?", "model": REMOTE})
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, CODE)
     assert not Turn.objects.exists()
+    assert fake_provider.received == []
+
+
+def test_the_extraction_tab_says_why_a_prompt_did_not_run(
+    alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    mark(alice, document, "tag")
+    assert outcome(extraction, alice, document, REMOTE) == CODE
+    page = alice.client().get(f"/documents/{document.pk.hex}/extraction").content.decode()
+    assert "Choose the built-in model, or take the mark away." in page
     assert fake_provider.received == []

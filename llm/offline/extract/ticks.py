@@ -19,7 +19,7 @@ Ticked = tuple[Value, float, str]
 
 def ticked(target: Target, reading: Reading) -> Iterator[Ticked]:
     """The boxes for a field that is true or false: the value, how well the box fits it, and its caption."""
-    wanted = tuple(word for word in target.words if word not in _PLAIN) or target.words
+    wanted = target.printed or tuple(word for word in target.words if word not in _PLAIN) or target.words
     for check in reading.layout.checks:
         yield from _by_caption(wanted, check)
         yield from _by_question(wanted, check)

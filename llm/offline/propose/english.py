@@ -58,7 +58,7 @@ def in_english_words(words: Sequence[str], *, english: bool) -> tuple[tuple[str,
     for word in words:
         if word in _OF:
             parts.append([])
-        elif word not in word_list("stop") and word not in _IDLE and not word.isdigit() and len(word) > 1:
+        elif word not in word_list("stop") and word not in _IDLE and not word.isdigit() and (len(word) > 1 or english):
             told += 1
             said, is_known = _said(word, english=english)
             known += is_known

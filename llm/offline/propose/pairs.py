@@ -10,9 +10,9 @@ from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import Value, values_in
 from llm.offline.layout.analysis import cells_right
-from llm.offline.layout.model import Cell, Token
+from llm.offline.layout.model import Cell, Check, Token
 from llm.offline.matching.lexicon import concepts
-from llm.offline.matching.words import word_list, words_of
+from llm.offline.matching.words import polarity, word_list, words_of
 from llm.offline.propose.english import in_english_words
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node
@@ -29,6 +29,11 @@ _REACH = 0.6
 _PAGES = 3
 _NUMBER = 4
 """Units: characters. A number of so many is the same one wherever it stands."""
+_AMOUNTS = frozenset(
+    {"net", "gross", "total", "tax", "amount", "price", "quantity", "payment", "discount", "installment", "percent",
+     "rate", "cost", "fee", "interest", "sum", "balance", "hours", "days"}
+)  # fmt: skip
+"""What these words name is money or counted, no number of anything."""
 _PARTIES = frozenset({"party"})
 IsCaption = Callable[[Cell, Reading], bool]
 
@@ -106,10 +111,12 @@ def _pairs(reading: Reading, lines: Container[int], form: IsCaption | None) -> I
     for caption in reading.captions:
         if form is None and caption.words != _words(caption):
             continue  # lines of a narrow paper under each other are no one caption
-        if caption.cell.line not in lines and _is_label(caption) and (pair := _pair(caption, reading, form)):
+        pair = _pair(caption, reading, form) if caption.cell.line not in lines and _is_label(caption) else None
+        if pair is not None:
             yield pair
     for caption in reading.segments:
-        if caption.cell.line not in lines and _is_label(caption) and (pair := _inline(caption, reading)):
+        pair = _inline(caption, reading) if caption.cell.line not in lines and _is_label(caption) else None
+        if pair is not None and (pair.concept or form is None):
             yield pair
 
 
@@ -137,7 +144,7 @@ def _is_label(caption: Caption) -> bool:
 
 
 def _pair(caption: Caption, reading: Reading, form: IsCaption | None) -> Pair | None:
-    value, beside = _value_of(caption, reading)
+    value, beside = _value_of(caption, reading, anywhere=form is not None)
     if value is None:
         return None
     name, concept, known = _name_of(caption, reading)
@@ -161,7 +168,9 @@ def _is_numbered(caption: Caption) -> bool:
 def _inline(caption: Caption, reading: Reading) -> Pair | None:
     """A number right behind words inside a line of several things, where they are all known to name one."""
     name, concept, known = _name_of(caption, reading)
-    if not name or (not concept and known < 1.0) or (concept and concepts()[concept].kind == "amount"):
+    if not name or (not concept and (known < 1.0 or _AMOUNTS & set(name.split("_")))):
+        return None
+    if concept and concepts()[concept].kind == "amount":
         return None
     rest = caption.cell.tokens[caption.end :]
     values = values_in("date", rest[:3], reading) or values_in("id", rest, reading)
@@ -173,8 +182,11 @@ def _inline(caption: Caption, reading: Reading) -> Pair | None:
     return Pair(caption, values[0], kind, name, known, concept)
 
 
-def _value_of(caption: Caption, reading: Reading) -> tuple[Value | None, bool]:
-    """The value that the label has, and whether it stands in the label's line."""
+def _value_of(caption: Caption, reading: Reading, *, anywhere: bool) -> tuple[Value | None, bool]:
+    """The value that the label has, and whether it stands in the label's line.
+
+    `anywhere`: people write wherever they like in the boxes of forms.
+    """
     hit = Hit(caption.cell, caption.start, caption.end, 1.0)
     line = {token.index for token in caption.cell.tokens}
     line |= {token.index for cell in cells_right(reading.layout, caption.cell)[:1] for token in cell.tokens}
@@ -183,9 +195,19 @@ def _value_of(caption: Caption, reading: Reading) -> tuple[Value | None, bool]:
             continue
         if _is_caption(value, reading):
             return None, False
+        beside = bool(line & set(value.tokens))
         plain = any(map(str.isalnum, value.text)) and reach >= _REACH
-        return (value, bool(line & set(value.tokens))) if plain else (None, False)
+        return (
+            (value, beside) if plain and (beside or anywhere or _is_under(value, caption, reading)) else (None, False)
+        )
     return None, False
+
+
+def _is_under(value: Value, caption: Caption, reading: Reading) -> bool:
+    """Whether a value stands in the label's column."""
+    cells = [cell for cell in reading.cells if any(token.index in value.tokens for token in cell.tokens)]
+    near = 2 * caption.cell.height
+    return any(cell.overlap(caption.cell) > 0 or abs(cell.x0 - caption.cell.x0) < near for cell in cells)
 
 
 def _is_caption(value: Value, reading: Reading) -> bool:
@@ -215,7 +237,9 @@ def _kind_of(value: Value, reading: Reading, concept: str) -> tuple[str, bool]:
     """Date, number or text, and whether the value shows a kind at all."""
     tokens = _tokens(value, reading)
     meant = concepts()[concept].kind if concept else ""
-    if len(tokens) <= 4 and values_in("date", tokens, reading) and meant in {"", "date"}:
+    dates = values_in("date", tokens, reading) if len(tokens) <= 5 and meant in {"", "date"} else []
+    beside = [token.text for token in tokens if dates and token.index not in dates[0].tokens]
+    if dates and len(beside) <= 2 and not any(map(str.isdigit, "".join(beside))):
         return "date", True
     amounts = [*values_in("amount", tokens, reading), *values_in("percent", tokens, reading)]
     whole = [amount for amount in amounts if len(amount.tokens) == len(tokens)]
@@ -232,16 +256,21 @@ def _tokens(value: Value, reading: Reading) -> list[Token]:
 
 
 def check_fields(reading: Reading, room: int) -> dict[str, Schema]:
-    """Check boxes as booleans, by their captions."""
+    """Check boxes as booleans, by their captions; "yes" and "no" beside a question are one field, named after it."""
     found: dict[str, Schema] = {}
     for check in reading.layout.checks:
-        words = next((name for caption in check.captions if (name := _check_name(caption, reading))), "")
-        if words and words not in found and len(found) < room:
-            found[words] = field_node("boolean", f'Whether the box "{check.captions[0][:60]}" is checked')
+        captions = [check.question] if _answers(check) else list(check.captions)
+        for caption in captions:
+            said = re.split(r"[.(?]", caption)[0].strip()
+            words, _ = in_english_words(words_of(said)[:7], english=reading.language == "en")
+            name = name_from_words(words)
+            if name:
+                if name not in found and len(found) < room:
+                    found[name] = field_node("boolean", f"Whether the box labelled “{said[:60]}” is checked")
+                break
     return found
 
 
-def _check_name(caption: str, reading: Reading) -> str:
-    text = re.split(r"[.(]", caption)[0]
-    del reading
-    return name_from_words(words_of(text)[:6])
+def _answers(check: Check) -> bool:
+    """Whether a box is one of "yes" and "no"."""
+    return bool(check.question) and polarity(words_of(check.captions[0].split("(")[0])) is not None

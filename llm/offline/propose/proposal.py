@@ -57,7 +57,9 @@ def propose(reading: Reading) -> Proposal:
         kind, {**usual, **{key: node for key, node in {**more, **checks}.items() if key not in usual}}
     )
     properties.update({name: node for name, node in tables.items() if name not in properties})
-    return Proposal(kind.name, response_format(kind.name, _at_least(properties, kind)))
+    rows = extract(object_node(tables), reading) if len(tables) > 1 else {}
+    kept = {key: node for key, node in properties.items() if key not in tables or rows.get(key) != []}
+    return Proposal(kind.name, response_format(kind.name, _at_least(kept, kind)))
 
 
 def _found_again(
@@ -71,11 +73,19 @@ def _found_again(
 
 def _says(found: Any, value: Value) -> bool:
     """Whether an extracted value is the one that is printed there: as a number, as a date, or in its words."""
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return _digits(f"{abs(found):.2f}") == _digits(f"{value.text}.00") or _digits(str(abs(found))) in _digits(
+            value.text
+        )
     if is_empty(found):
         return False
     if isinstance(found, str) and not re.fullmatch(r"\d{4}-\d\d-\d\d", found):
         return words_of(found)[:1] == words_of(value.text)[:1]
     return True
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", text).strip("0")
 
 
 def _ordered(kind: DocumentKind, fields: dict[str, Schema]) -> dict[str, Schema]:

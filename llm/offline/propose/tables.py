@@ -7,6 +7,7 @@ from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import values_in
 from llm.offline.layout.model import Table
 from llm.offline.matching.lexicon import concepts, find_phrases
+from llm.offline.matching.totals import is_tax
 from llm.offline.matching.words import words_of
 from llm.offline.propose.english import in_english_words
 from llm.offline.propose.naming import free_name, name_from_words
@@ -97,7 +98,7 @@ def _lists_something(table: Table, columns: dict[str, Schema]) -> bool:
 
 def _columns(table: Table, reading: Reading) -> dict[str, Schema]:
     """The columns that hold something: what their numbers prove, what their names say, else their names in English."""
-    proven = meanings(table, reading.point)
+    proven = _proven(table, reading)
     taken = {name for name in proven.values() if name in concepts()}
     columns: dict[str, Schema] = {}
     taxes = _is_tax_table(table)
@@ -115,6 +116,15 @@ def _columns(table: Table, reading: Reading) -> dict[str, Schema]:
     if "quantity" in columns and "unit" not in columns and _has_units(table, proven):
         columns["unit"] = concept_node(concepts()["unit"])
     return columns
+
+
+def _proven(table: Table, reading: Reading) -> dict[int, str]:
+    """What numbers prove; they prove taxes only where something names or prints a rate."""
+    proven = meanings(table, reading.point)
+    texts = [*table.headers, *(row.text(column) for row in table.rows[:1] for column in range(len(table.headers)))]
+    if _TAX & set(proven.values()) and not any("%" in text or any(map(is_tax, words_of(text))) for text in texts):
+        return {}
+    return proven
 
 
 def _plain_name(header: str, reading: Reading) -> str:

@@ -146,7 +146,7 @@ def test_pairs_in_running_lines_are_told_apart_and_an_empty_one_takes_no_caption
     assert (found["first_name"], found["birth_date"]) == ("Anna", "1959-10-09")
     assert (found["postcode"], found["city"]) == ("21000", "Dijon")
     assert (found["occupation"], found["employer"]) == ("infirmière", "")
-    assert (found["celibataire"], found["marie"]) == (True, False)
+    assert (found["single"], found["married"]) == (True, False)
 
 
 def test_captions_under_the_lines_that_people_write_on_belong_to_what_is_over_them() -> None:

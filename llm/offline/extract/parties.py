@@ -43,8 +43,10 @@ def _is_order(reading: Reading) -> bool:
 
 
 def _turn_round(parties: Sequence[Party]) -> None:
-    """Sender and addressee change their roles where no heading gave them."""
+    """Sender and addressee change their roles, unless a heading gave one of them."""
     other = {"seller": "buyer", "buyer": "seller"}
+    if any(party.role in other and party.certainty >= _TOLD and "city" in party.parts for party in parties):
+        return
     for party in parties:
         if party.certainty < _TOLD:
             party.role = other.get(party.role, party.role)

@@ -9,7 +9,7 @@ from llm.offline.extract.casting import cast
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import Node, empty_value, items_of, properties_of, resolve, type_of
 from llm.offline.extract.targets import Path, Target, make_target
-from llm.offline.extract.values import values_in
+from llm.offline.extract.values import days_in, values_in
 from llm.offline.layout.model import Row, Table, Token
 from llm.offline.matching.lexicon import concepts, find_phrases
 from llm.offline.matching.senses import meant_alike, senses_of, telling
@@ -196,6 +196,8 @@ def _row(
         target = array.targets[number]
         tokens = _tokens(row, table, column, target, is_named=number == named)
         values = values_in(target.kind if target.kind != "boolean" else "text", tokens, reading)
+        if not values and target.kind == "date":
+            values = days_in(tokens, reading)
         if not values and target.json_type == "string":
             values = values_in("text", tokens, reading)
         cleaned = cast(values[0], target) if values else None

@@ -1,6 +1,7 @@
 """Values of a kind in a piece of text, normalized, with the tokens they came from."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,7 +11,7 @@ from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Token
 from llm.offline.typing.amounts import currency_code, find_amounts
 from llm.offline.typing.codes import find_codes
-from llm.offline.typing.dates import find_dates
+from llm.offline.typing.dates import find_dates, find_day
 from llm.offline.typing.places import find_place
 
 CODE_KINDS = frozenset({"iban", "bic", "vat_id", "email", "url", "phone", "time"})
@@ -56,6 +57,16 @@ def values_in(kind: str, tokens: Sequence[Token], reading: Reading) -> list[Valu
         return _codes(kind, tokens)
     finder = _FINDERS.get(kind, _texts)
     return finder(tokens, reading)
+
+
+def days_in(tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    """A day and month at the beginning, in the year of the document's other dates."""
+    text, owners = joined(tokens)
+    years = Counter(found.value.year for found in find_dates(reading.text, reading.order))
+    found = find_day(text, years.most_common(1)[0][0], reading.order) if years else None
+    if found is None:
+        return []
+    return [Value(found.iso, text[: found.end], _span(tokens, owners, 0, found.end), 0.9)]
 
 
 def joined(tokens: Sequence[Token]) -> tuple[str, list[int]]:

@@ -137,7 +137,9 @@ def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
         shared = _figures(found) & pattern
         filled = {column for column, _ in found}
         full = len(shared) >= max(1, 0.6 * len(pattern)) and _is_row(filled, shared, columns)
-        if not full or is_carried(words_in(found)) or (money and not money & _money(found)):
+        full = full and not (money and not money & _money(found))
+        booked = columns.of_account and bool(_money(found)) and len(filled) > 1 and min(filled) < len(columns) // 2
+        if not (full or booked) or is_carried(words_in(found)):
             continue
         if is_sum(words_in(found)) and (len(pattern) <= 2 or len(shared) < len(pattern)):
             if len(pattern) < 2:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from llm.offline.layout.model import Cell, Line, Token
 from llm.offline.tables.figures import is_figure, is_numeric
-from llm.offline.tables.heads import Head
+from llm.offline.tables.heads import Head, names_of
 
 _INSIDE = 0.4
 """What a limit costs that runs between two words of one cell, where one through a word costs 1."""
+_OF_ACCOUNT = frozenset({"debit", "credit", "line_balance"})
 _EMPTY = 0.45
 """What a limit between two names close together costs for a row that has nothing left of it."""
 _MARGIN = 2.5
@@ -25,6 +26,11 @@ class Columns:
         self.limits: list[float] = []
         for number in range(len(self.spans) - 1):
             self.limits.append(self._limit(number, rows))
+
+    @property
+    def of_account(self) -> bool:
+        """Whether the columns are those of an account: a booking fills one of two, and the balance not each time."""
+        return any(_OF_ACCOUNT & names_of(text) for text in self.head.texts)
 
     def __len__(self) -> int:
         return len(self.spans)

@@ -8,9 +8,8 @@ from llm.offline.matching.words import words_of
 from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum, until_sums
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure, is_money, is_numeric
-from llm.offline.tables.heads import Head, head_at
+from llm.offline.tables.heads import Head, head_at, names_of
 from llm.offline.tables.lists import find_lists
-from llm.offline.tables.meaning import named
 
 _COUNTED = frozenset({"quantity", "test_result"})
 _ITEMS = frozenset({"description", "quantity", "item_number", "unit_price", "test_name", "line_balance"})
@@ -91,12 +90,14 @@ def _is_one(table: Table) -> bool:
     ]
     if len(table.rows) > 1:
         return bool(counted)
-    return any(_COUNTED & named(table.headers[column]) and is_figure(table.rows[0].text(column)) for column in counted)
+    return any(
+        _COUNTED & names_of(table.headers[column]) and is_figure(table.rows[0].text(column)) for column in counted
+    )
 
 
 def _has_items(table: Table) -> bool:
     """Whether a table lists things: its head names what they are, or how many."""
-    told = {name for header in table.headers for name in named(header)}
+    told = {name for header in table.headers for name in names_of(header)}
     return _has_figures(table) and bool(told & _ITEMS)
 
 

@@ -79,6 +79,11 @@ def _beside(lines: Sequence[Line], place: int, run: Sequence[Cell], used: set[in
     return [[one, other]]
 
 
+def names_of(header: str) -> frozenset[str]:
+    """The concepts that a column's name may mean."""
+    return frozenset(name for hit in find_phrases(words_of(header), columns=True) for name in hit.concepts)
+
+
 def parts_of(cell: Cell) -> list[Cell]:
     """A cell with the names of several columns, one directly behind the other, falls apart."""
     words: list[str] = []

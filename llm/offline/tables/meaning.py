@@ -8,8 +8,7 @@ from decimal import Decimal
 from itertools import permutations
 
 from llm.offline.layout.model import Table
-from llm.offline.matching.lexicon import find_phrases
-from llm.offline.matching.words import words_of
+from llm.offline.tables.heads import names_of
 from llm.offline.typing.amounts import find_amounts
 
 _CENTS = Decimal("0.02")
@@ -25,7 +24,7 @@ def meanings(table: Table, point: str) -> dict[int, str]:
     """Column → the concept that its numbers prove it to be. Empty when nothing adds up."""
     numbers = {column: _numbers(table, column, point) for column in range(len(table.headers))}
     filled = [column for column, found in numbers.items() if sum(value is not None for value in found)][:_COLUMNS]
-    said = [named(header) for header in table.headers]
+    said = [names_of(header) for header in table.headers]
     proven = _products(filled, numbers, said) or _taxes(filled, numbers)
     if not any("description" in names for names in said) and (column := _wordy(table, said)) is not None:
         proven.setdefault(column, "description")
@@ -40,11 +39,6 @@ def _is_codes(table: Table, column: int) -> bool:
     """Whether a column has one word with a digit in each row: what is called "article" is its number then."""
     texts = [row.text(column) for row in table.rows if row.cells[column]]
     return bool(texts) and all(" " not in text and any(map(str.isdigit, text)) for text in texts)
-
-
-def named(header: str) -> frozenset[str]:
-    """The concepts that a column's name may mean."""
-    return frozenset(name for hit in find_phrases(words_of(header), columns=True) for name in hit.concepts)
 
 
 def _wordy(table: Table, said: Sequence[frozenset[str]]) -> int | None:

@@ -48,6 +48,12 @@ _DAY_FIRST = re.compile(
 """What papers of Australia, New Zealand, Singapore, Hong Kong, Ireland and Britain say."""
 
 
+_DAY_AND_NAME = re.compile(
+    r"^(?:(?P<d>\d{1,2})(?:st|nd|rd|th|er|e)?\.?[ -]?(?P<name>[a-z]{3,9})|(?P<first>[a-z]{3,9})\.? (?P<day>\d{1,2}))\b"
+)
+_DAY_AND_MONTH = re.compile(r"^(?P<a>\d{1,2})(?P<sep>[./-])(?P<b>\d{1,2})(?:\.|(?![\d./,-]))")
+
+
 @lru_cache(maxsize=1)
 def _months() -> dict[str, int]:
     data = json.loads(Path(__file__).with_name("months.json").read_text(encoding="utf-8"))
@@ -72,6 +78,22 @@ def parse_date(text: str, order: DateOrder = "day_first") -> date | None:
     if len(dates) == 1 and dates[0].start == 0 and dates[0].end == len(text.strip()):
         return dates[0].value
     return None
+
+
+def find_day(text: str, year: int, order: DateOrder = "day_first") -> FoundDate | None:
+    """The date that a text without a year begins with ("03 Feb", "12.02.", "2/3"), in the year given."""
+    plain = _same_length(text)
+    named = _DAY_AND_NAME.match(plain)
+    if named is not None:
+        month = _months().get(named["name"] or named["first"])
+        day = int(named["d"] or named["day"])
+        return next(_made(named, year, month, day), None) if month else None
+    match = _DAY_AND_MONTH.match(plain)
+    if match is None:
+        return None
+    a, b = int(match["a"]), int(match["b"])
+    day, month = (a, b) if order == "day_first" or match["sep"] == "." or a > 12 else (b, a)
+    return next(_made(match, year, month, day, ambiguous=a <= 12 and b <= 12 and a != b), None)
 
 
 def date_order(text: str, language: str = "en") -> DateOrder:

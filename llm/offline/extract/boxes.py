@@ -6,6 +6,7 @@ from itertools import groupby, pairwise
 
 from llm.offline.layout.analysis import cells_below
 from llm.offline.layout.model import Cell, Layout
+from llm.offline.typing.amounts import currency_code
 
 LARGER = 1.12
 """How much larger than its caption an answer in a box is set, at least."""
@@ -15,6 +16,14 @@ _LEVEL = 3.0
 """Units: points. How exactly what stands in a column begins at one place."""
 _LONGEST = 8
 """Units: words of a caption."""
+_DIGITS = 4
+"""So many digits in one word are no part of a caption."""
+_SAME = 0.06
+_LARGEST = 2.2
+"""How much larger than its caption an answer may be."""
+_MOST_LINES = 7
+_LONG = 20
+"""Units: words. What a caption over a box may say."""
 
 
 def in_columns(cells: Sequence[Cell], labels: Iterable[Cell]) -> frozenset[int]:
@@ -71,6 +80,85 @@ def answers_over(layout: Layout) -> dict[int, Cell | None]:
         if sum(answer is not None for answer in over.values()) >= max(_ENOUGH, 2 * above):
             found.update(over)
     return found
+
+
+def answers_under(layout: Layout, *, typed: bool) -> dict[int, tuple[Cell, ...]]:
+    """First words of the captions that stand in boxes over larger print, with the lines of it in their box.
+
+    A box ends where the next caption begins, right of it or under it. Captions of boxes without larger print are left
+    out: their answers may stand anywhere. `typed`: answers are in form fields only.
+    """
+    pages: dict[int, list[Cell]] = defaultdict(list)
+    for cell in layout.cells:
+        if cell.tokens[0].origin == "text":
+            pages[cell.page].append(cell)
+    found: dict[int, tuple[Cell, ...]] = {}
+    for cells in pages.values():
+        inside: dict[int, list[tuple[Cell, ...]]] = defaultdict(list)
+        filled: dict[int, tuple[Cell, ...]] = {}
+        for head in cells:
+            same = [cell for cell in cells if abs(cell.height - head.height) < _SAME * head.height]
+            if _begins_box(head, same):
+                lines = _in_box(layout, head, same, typed=typed)
+                inside[round(head.height)].append(lines)
+                filled.update({head.tokens[0].index: lines} if lines else {})
+        many = {size for size, boxes in inside.items() if sum(map(bool, boxes)) >= max(_ENOUGH, len(boxes) / 3)}
+        heads = {cell.tokens[0].index: round(cell.height) for cell in cells}
+        found.update({first: lines for first, lines in filled.items() if heads[first] in many})
+    return found
+
+
+def _begins_box(cell: Cell, cells: Sequence[Cell]) -> bool:
+    """Whether it may be a caption, and is no further line of the one over it."""
+    words = [token.text for token in cell.tokens]
+    numbers = any(sum(map(str.isdigit, word)) >= _DIGITS for word in " ".join(words).split("(")[0].split())
+    worded = any(map(str.isalpha, cell.text)) and not cell.text[0].islower()
+    return len(words) <= _LONG and worded and not numbers and not any(_follows(cell, other) for other in cells)
+
+
+def _follows(cell: Cell, other: Cell) -> bool:
+    near = -0.5 * cell.height < cell.y0 - other.y1 < 0.45 * cell.height
+    return near and abs(cell.x0 - other.x0) < cell.height and other.line < cell.line
+
+
+def _in_box(layout: Layout, head: Cell, cells: Sequence[Cell], *, typed: bool) -> tuple[Cell, ...]:
+    """The lines of larger print in the box that begins at `head`; `cells` are those set like it."""
+    last = head
+    for cell in cells:
+        if _follows(cell, last) and not cell.text[:1].isdigit():
+            last = cell
+    near = [c for c in cells if head.y0 - 2 * head.height < c.y0 < head.y0 + 6 * head.height]
+    right = min((cell.x0 for cell in near if cell.x0 >= head.x1 - 1), default=float("inf"))
+    left, right = head.x0 - 1.5 * head.height, right - 1.5 * head.height
+    under = [cell.y0 for cell in cells if cell.y0 >= last.y1 - 1 and cell.x0 < right and cell.x1 > left]
+    end = min(under, default=float("inf"))
+    found: list[Cell] = []
+    for cell in cells_in(layout, head.page, left, right, last.y1 - 0.4 * head.height, end):
+        if currency_code(cell.text) or (typed and cell.tokens[0].origin != "form"):
+            continue
+        is_larger = LARGER * head.height <= cell.height <= _LARGEST * head.height
+        if not (typed or is_larger) or cell.y0 - (found[-1] if found else last).y1 > 1.6 * cell.height:
+            break
+        if _goes_on(cell, found) if found else typed or cell.overlap(head) > 0:
+            found.append(cell)
+        if len(found) == _MOST_LINES:
+            break
+    return tuple(found)
+
+
+def _goes_on(cell: Cell, found: Sequence[Cell]) -> bool:
+    """Whether a cell is a further line of an answer, or goes on with its line."""
+    beside = abs(cell.middle - found[-1].middle) < 0.5 * cell.height and cell.x0 - found[-1].x1 < 6 * cell.height
+    return beside or abs(cell.x0 - found[0].x0) < 2.5 * cell.height
+
+
+def cells_in(layout: Layout, page: int, left: float, right: float, top: float, end: float) -> list[Cell]:
+    """The cells that begin between `left` and `right` and stand between `top` and `end`, in reading order."""
+    return [
+        cell
+        for cell in layout.cells
+        if cell.page == page and left <= cell.x0 <= right and top <= cell.y0 and cell.middle < end
+    ]
 
 
 def _may_be_caption(cell: Cell) -> bool:

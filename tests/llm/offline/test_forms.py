@@ -306,3 +306,19 @@ def test_captions_of_one_print_under_their_answers_are_known_without_their_words
         "raum": "R2",
         "mandate_reference": "TV-17",
     }
+
+
+def test_small_captions_in_boxes_keep_what_stands_in_theirs() -> None:
+    """The boxes are as wide as they are: what begins right of the next caption is not theirs, whatever it says."""
+    paper = Paper().put(300, 40, "Income", size=12)
+    rows = (
+        ((40, "GRANTOR'S office", "Prairie Lakes"), (220, "Grantor's RTN (optional)", "091400554")),
+        ((40, "1 Yield of the year", "$ 1,207.64"), (220, "2 Fine for early end", "")),
+        ((40, "Account (see instructions)", "SV-0092"), (220, "3 Region", "SD")),
+    )
+    for place, row in enumerate(rows):
+        for x, caption, answer in row:
+            paper.put(x, 80 + 40 * place, caption, size=7).put(x, 90 + 40 * place, answer)
+    names = ("GrantorOffice", "GrantorRTN", "YieldOfTheYear", "FineForEarlyEnd", "Account", "Region")
+    found = extract(document(paper), dict.fromkeys(names, TEXT))
+    assert list(found.values()) == ["Prairie Lakes", "091400554", "1,207.64", "", "SV-0092", "SD"]

@@ -8,6 +8,8 @@ from statistics import median
 from llm.offline.extract.reading import Reading
 from llm.offline.layout.model import Cell
 from llm.offline.matching.lexicon import Kind, kinds
+from llm.offline.matching.naming import DOCUMENTS
+from llm.offline.matching.senses import senses_of_word
 from llm.offline.matching.words import words_of
 from llm.offline.propose.english import in_english_words
 
@@ -21,6 +23,9 @@ _FEW, _TELLING, _MANY = 3, 4, 8
 _LEAST = 0.08
 _FILLED, _BOXES = 4, 2
 _UNLIKELY = 0.3
+_HEAD = 30
+"""Units: lines. So far down a letter says what it is about."""
+_LONG = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,9 @@ def kind_of(reading: Reading) -> DocumentKind:
     best = max(kinds(), key=lambda kind: scores[kind.key])
     if _is_filled_in(reading) and not best.form and scores[best.key] < _TITLE:
         return DocumentKind(_FORM_KIND, _FORM_KIND.name)
+    if scores[best.key] <= _LEAST:
+        best = _mentioned(reading) or best
+        scores[best.key] += _LEAST if best.sense in _senses(reading) else 0.0
     if scores[best.key] > _LEAST:
         kind = _nearer(best, signs)
         return DocumentKind(kind, kind.name)
@@ -81,6 +89,18 @@ def _nearer(best: Kind, signs: dict[str, int]) -> Kind:
     return max(alike, key=lambda kind: signs[kind.key], default=best) if not best.signs else best
 
 
+def _mentioned(reading: Reading) -> Kind | None:
+    """The kind that a letter without a title speaks of most on its first page."""
+    counts = _senses(reading)
+    named = [kind for kind in kinds() if kind.sense and not kind.form and counts[kind.sense]]
+    return max(named, key=lambda kind: counts[kind.sense], default=None)
+
+
+def _senses(reading: Reading) -> Counter[str]:
+    words = [word for line in reading.layout.lines[:_HEAD] for word in words_of(line.text)]
+    return Counter(sense for word in words for part in senses_of_word(word) for sense in part & DOCUMENTS)
+
+
 def _is_filled_in(reading: Reading) -> bool:
     """Whether a person filled it in: by what is asked, or by its form fields."""
     typed = sum(cell.tokens[0].origin == "form" for cell in reading.cells)
@@ -93,14 +113,16 @@ def _has_boxes(reading: Reading) -> bool:
 
 def _title_score(cell: Cell, kind: Kind, usual: float, reading: Reading) -> float:
     words = words_of(cell.text)
-    if len(words) > 9:
-        return 0.0
+    if len(words) > 2 and sum(len(word) == 1 for word in words) > 0.7 * len(words):
+        words = ("".join(words),)  # letters set apart
     depth = cell.y0 / reading.layout.page_size(cell.page).height
     best = 0.0
     for title in kind.titles:
         wanted = words_of(title)
         at = next((n for n in range(len(words) - len(wanted) + 1) if words[n : n + len(wanted)] == wanted), None)
-        if at is not None:
+        if words == ("".join(wanted),):
+            at, wanted = 0, words
+        if at is not None and (len(words) <= _LONG or at == 0):
             size = min(3.0, (cell.height / usual) ** 1.5)
             first = 1.0 if at == 0 else 0.5
             whole = 0.3 + 0.7 * len(wanted) / len(words)

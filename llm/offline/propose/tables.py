@@ -12,6 +12,7 @@ from llm.offline.matching.words import words_of
 from llm.offline.propose.english import in_english_words
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node, rows_node
+from llm.offline.tables.details import edge_of, parted
 from llm.offline.tables.figures import is_numeric
 from llm.offline.tables.meaning import meanings
 
@@ -29,6 +30,7 @@ _ITEMS = frozenset(
     {"description", "quantity", "unit_price", "line_amount", "item_number", "tax_base", "tax_amount", "test_name",
      "test_result", "open_amount", "debit", "credit", "line_balance"}
 )  # fmt: skip
+_SHARE = 0.3
 _NUMBERS = frozenset({"amount", "percent"})
 _SIGNS = frozenset("€$£%#")
 
@@ -99,20 +101,21 @@ def _lists_something(table: Table, columns: dict[str, Schema]) -> bool:
 def _columns(table: Table, reading: Reading) -> dict[str, Schema]:
     """The columns that hold something: what their numbers prove, what their names say, else their names in English."""
     proven = _proven(table, reading)
-    taken = {name for name in proven.values() if name in concepts()}
+    filled = [n for n, _ in enumerate(table.headers) if any(row.cells[n] for row in table.rows)][:MAX_COLUMNS]
+    numeric = {number: _is_number(table, number, reading) for number in filled}
+    meant = _meant(table, proven, numeric)
     columns: dict[str, Schema] = {}
-    taxes = _is_tax_table(table)
-    for number, header in enumerate(table.headers):
-        if len(columns) >= MAX_COLUMNS or not any(row.cells[number] for row in table.rows):
-            continue
-        numeric = _is_number(table, number, reading)
-        name = proven.get(number, "") or _concept(header, {*columns, *taken}, taxes=taxes, numeric=numeric)
-        if name in concepts() and name not in columns:
+    for number in filled:
+        header, name = table.headers[number], meant.get(number, "")
+        if name:
             node = concept_node(concepts()[name])
-            columns[name] = node if node["type"] == "string" or numeric else field_node("string", node["description"])
+            fits = node["type"] == "string" or numeric[number]
+            columns[name] = node if fits else field_node("string", node["description"])
         elif plain := _plain_name(header, reading):
             about = f"{plain.replace('_', ' ').capitalize()}, labelled “{header}”"
-            columns[free_name(plain, columns)] = field_node("number" if numeric else "string", about)
+            columns[free_name(plain, columns)] = field_node("number" if numeric[number] else "string", about)
+    if "description" in columns and "item_number" not in columns and _has_numbers_under(table, meant):
+        columns["item_number"] = concept_node(concepts()["item_number"])
     if "quantity" in columns and "unit" not in columns and _has_units(table, proven):
         columns["unit"] = concept_node(concepts()["unit"])
     return columns
@@ -156,17 +159,46 @@ def _is_tax_table(table: Table) -> bool:
     return named >= _TAX and "description" not in named and "quantity" not in named
 
 
-def _concept(header: str, taken: Container[str], *, taxes: bool, numeric: bool) -> str:
+def _meant(table: Table, proven: dict[int, str], numeric: dict[int, bool]) -> dict[int, str]:
+    """What columns mean: what their numbers prove, else what their names say; the surest first, each concept once."""
+    meant = {number: name for number, name in proven.items() if name in concepts() and number in numeric}
+    taxes = _is_tax_table(table)
+    said = [
+        (rank, -number, name)
+        for number in numeric
+        if number not in meant
+        for name, rank in _ranks(table.headers[number], taxes=taxes, numeric=numeric[number]).items()
+    ]
+    only = {number: sum(-other == number for _, other, _ in said) for number in numeric}
+    for _, _, at, name in sorted(((rank, -only[-at], at, name) for rank, at, name in said), reverse=True):
+        if -at not in meant and name not in meant.values():
+            meant[-at] = name
+    return meant
+
+
+def _ranks(header: str, *, taxes: bool, numeric: bool) -> dict[str, float]:
+    """The concepts that a column's name may mean, with how well. Units: about 0–1, in steps of tenths."""
     words = words_of(header)
-    best, score = "", 0.0
+    ranks: dict[str, float] = {}
     for hit in find_phrases(words, columns=True):
         share = (hit.end - hit.start) / max(1, len(words))
-        for name in hit.concepts:
-            rank = share + (0.2 if taxes == (name in _TAX) else 0.0) - 0.005 * _rank(name)
+        for name in hit.concepts if share >= _SHARE else ():
+            rank = share + (0.2 if taxes == (name in _TAX) else 0.0)
             rank -= 0.3 if concepts()[name].kind in _NUMBERS and not numeric else 0.0
-            if name not in taken and share >= 0.3 and rank > score:
-                best, score = name, rank
-    return best
+            ranks[name] = max(ranks.get(name, 0.0), round(rank, 1) - 0.001 * _rank(name))
+    return ranks
+
+
+def _has_numbers_under(table: Table, meant: dict[int, str]) -> bool:
+    """Whether the numbers of articles stand under their names."""
+    column = next((number for number, name in meant.items() if name == "description"), None)
+    if column is None:
+        return False
+    edge = edge_of(table, column)
+    rest = [parted(row, column, edge)[1] for row in table.rows if row.cells[column]]
+    told = [words_of(" ".join(cell.text for cell in cells))[:4] for cells in rest]
+    known = [any("item_number" in hit.concepts for hit in find_phrases(words, columns=True)) for words in told]
+    return 2 * sum(known) > len(known)
 
 
 def _rank(name: str) -> int:

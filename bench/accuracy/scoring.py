@@ -17,6 +17,7 @@ Json = dict[str, Any]
 Path = tuple[str | int, ...]
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBER = re.compile(r"\d[\d.,'’\s\u00a0\u202f]*")
+_CHECKED = "☒"
 _SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "CHF": "fr", "JPY": "¥"}
 
 
@@ -144,7 +145,9 @@ def score_places(case: Case, score: Score) -> dict[str, Grounding]:
     found = ground(data=case.fields, pages=case.content.pages)
     for path, value in leaves(case.fields):
         name = ".".join(map(str, path))
-        if isinstance(value, bool) or value in ("", 0) or not stands_on_page(value, case.content.text):
+        if value in ("", 0) or not stands_on_page(value, case.content.text):
+            continue  # 0 is false too: an empty box says less than a checked one
+        if value is True and _CHECKED not in case.content.text:
             continue
         score.to_locate += 1
         place = found[name]
@@ -157,6 +160,8 @@ def score_places(case: Case, score: Score) -> dict[str, Grounding]:
 
 
 def _is_right_place(case: Case, name: str, value: Any, place: Grounding) -> bool:
+    if value is True:
+        return place.quote == _CHECKED
     known = case.places.get(name)
     if known:
         return any(_touches(place, drawn) for drawn in known)

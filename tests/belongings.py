@@ -128,10 +128,12 @@ def webhook_of(person: Person, mark: str) -> tuple[Webhook, Delivery]:
 
 def response_of(person: Person, document: Document, mark: str) -> Response:
     """A question that was answered."""
+    version = document.current_version
+    assert version is not None
     return Response.objects.create(
         organization=person.organization,
         document=document,
-        version_id=document.current_version_id,
+        version=version,
         author=person.user,
         status="completed",
         question=f"{mark} question",

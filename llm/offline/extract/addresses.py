@@ -58,7 +58,7 @@ def party_at(cell: Cell, reading: Reading) -> Party | None:
     before = _pieces(cell, place)
     if len(before) >= 2 and (party := _one_line(cell, place, before)) is not None:
         return party
-    if len(cell.text) > _SHORT or "%" in cell.text:
+    if place.end > _SHORT or "%" in cell.text:
         return None
     stack = _stack_above(cell, reading)
     if not stack and not before and not re.search(r"[A-Z]{2}", place.state):
@@ -132,7 +132,7 @@ def _one_line(cell: Cell, place: PlaceLine, before: list[_Piece]) -> Party | Non
         first -= 1
     street = [token for piece in before[first:] for token in piece.tokens]
     name = _name_before(before[:first])
-    if name is None and (first == 0 or len(cell.text) <= _SHORT):
+    if name is None and (first == 0 or place.end <= _SHORT):
         return None
     party = Party(cell, role="seller", certainty=0.7 if name else 0.5, sender_line=True)
     named = {

@@ -20,9 +20,12 @@ from llm.offline.tables.finding import same_head
 from llm.offline.tables.meaning import meanings
 
 MAX_ROWS = 1000
+_CODE_WORDS = 3
 _ENOUGH = 0.9
 _PROVEN = 0.8
 """What a column is worth whose numbers prove its meaning, whatever its name says."""
+_ELSEWHERE = 0.6
+"""What a column's name still says when the numbers of another prove to be what it names."""
 _SUMS = frozenset({"quantity", "unit_price", "line_amount"})
 _TAXES = frozenset(["tax", "taxes", "vat", "vats", "gst", "btw", "mwst", "ust", "steuern", "tva"])
 _IN_TAXES = {
@@ -114,6 +117,7 @@ def columns_for(table: Table, targets: Sequence[Target], proven: Mapping[int, st
     for number, target in enumerate(targets):
         for column, header in enumerate(table.headers):
             score = _score(target, header, proven.get(column, "")) * _kind_fit(target, table, column)
+            score *= _ELSEWHERE if _is_proven_elsewhere(target, column, proven) else 1.0
             score += _usual_side(target, column)
             if score >= 0.4:
                 pairs.append((score, number, column))
@@ -126,6 +130,11 @@ def columns_for(table: Table, targets: Sequence[Target], proven: Mapping[int, st
         if _is(target, "unit") and number not in chosen and quantity is not None:
             chosen[number] = (quantity, 0.05)
     return chosen
+
+
+def _is_proven_elsewhere(target: Target, column: int, proven: Mapping[int, str]) -> bool:
+    name = target.concept.name if target.concept is not None else ""
+    return name in proven.values() and proven.get(column) != name
 
 
 def _is(target: Target, name: str) -> bool:
@@ -195,7 +204,8 @@ def _row(
     for number, (column, _) in columns.items():
         target = array.targets[number]
         tokens = _tokens(row, table, column, target, is_named=number == named)
-        values = values_in(target.kind if target.kind != "boolean" else "text", tokens, reading)
+        kind = "text" if target.kind == "boolean" or _is_whole_code(target, tokens) else target.kind
+        values = values_in(kind, tokens, reading)
         if not values and target.kind == "date":
             values = days_in(tokens, reading)
         if not values and target.json_type == "string":
@@ -208,6 +218,11 @@ def _row(
         _from_details(filled, row, table, columns, array.targets, reading)
         complete_row(filled, row, array.targets, reading)
     return filled, count
+
+
+def _is_whole_code(target: Target, tokens: Sequence[Token]) -> bool:
+    """Whether a cell of a column of codes is one code as it stands, blanks and all."""
+    return _is(target, "item_number") and 1 < len(tokens) <= _CODE_WORDS
 
 
 def _names(targets: Sequence[Target], columns: Columns) -> int | None:

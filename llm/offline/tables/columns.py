@@ -9,6 +9,7 @@ from llm.offline.tables.heads import Head, names_of
 
 _INSIDE = 0.4
 """What a limit costs that runs between two words of one cell, where one through a word costs 1."""
+_SIGNS = frozenset({"€", "$", "£", "¥", "EUR", "USD", "GBP", "CHF"})
 _OF_ACCOUNT = frozenset({"debit", "credit", "line_balance"})
 _EMPTY = 0.45
 """What a limit between two names close together costs for a row that has nothing left of it."""
@@ -81,12 +82,12 @@ class Columns:
 
     def _split(self, cell: Cell) -> list[tuple[int, Cell]]:
         runs: list[tuple[int, list[Token]]] = []
-        for token in cell.tokens:
-            place = self.of((token.x0 + token.x1) / 2)
-            if runs and (place <= runs[-1][0] or not _parts(runs[-1][1], token)):
-                runs[-1][1].append(token)
+        for group in _with_signs(cell.tokens):
+            place = self.of((group[0].x0 + group[-1].x1) / 2)
+            if runs and (place <= runs[-1][0] or not _parts(runs[-1][1], group)):
+                runs[-1][1].extend(group)
             else:
-                runs.append((place, [token]))
+                runs.append((place, list(group)))
         if len(runs) == 1:
             place = self._whole(cell)
             return [(place, cell)]
@@ -105,8 +106,32 @@ def _cost(cell: Cell, x: float) -> float:
     return 1.0 if any(token.x0 < x < token.x1 for token in cell.tokens) else _INSIDE
 
 
-def _parts(run: Sequence[Token], token: Token) -> bool:
-    """Whether a cell may fall apart before `token`: a figure ends or begins there."""
+def _with_signs(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The words one by one, a sign of a currency together with the number that stands nearer to it."""
+    groups: list[list[Token]] = []
+    held: list[Token] = []
+    for place, token in enumerate(tokens):
+        after = tokens[place + 1] if place + 1 < len(tokens) else None
+        if held:
+            groups.append([*held, token])
+            held = []
+        elif token.text in _SIGNS and after is not None and is_numeric(after.text) and _is_nearer(after, tokens, place):
+            held = [token]
+        elif token.text in _SIGNS and groups:
+            groups[-1].append(token)
+        else:
+            groups.append([token])
+    return groups
+
+
+def _is_nearer(after: Token, tokens: Sequence[Token], place: int) -> bool:
+    before = tokens[place - 1] if place else None
+    token = tokens[place]
+    return before is None or not is_numeric(before.text) or after.x0 - token.x1 < token.x0 - before.x1
+
+
+def _parts(run: Sequence[Token], group: Sequence[Token]) -> bool:
+    """Whether a cell may fall apart before some words: a figure ends or begins there."""
     before = " ".join(part.text for part in run)
-    wide = token.x0 - run[-1].x1 > 0.6 * token.height
-    return is_figure(before) or is_numeric(token.text) or wide
+    wide = group[0].x0 - run[-1].x1 > 0.6 * group[0].height
+    return is_figure(before) or is_numeric(" ".join(token.text for token in group)) or wide

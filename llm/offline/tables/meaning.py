@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import permutations
 
 from llm.offline.layout.model import Table
+from llm.offline.matching.words import is_unit
 from llm.offline.tables.heads import names_of
 from llm.offline.typing.amounts import find_amounts
 
@@ -28,11 +29,22 @@ def meanings(table: Table, point: str) -> dict[int, str]:
     proven = _products(filled, numbers, said) or _taxes(filled, numbers)
     if not any("description" in names for names in said) and (column := _wordy(table, said)) is not None:
         proven.setdefault(column, "description")
+    if not any("unit" in names for names in said) and (column := _counted_in(table, said)) is not None:
+        proven.setdefault(column, "unit")
     told = [column for column, names in enumerate(said) if "description" in names]
     codes = [column for column in told if _is_codes(table, column)]
     if len(told) == 2 and len(codes) == 1 and not any("item_number" in names for names in said):
         proven[codes[0]] = "item_number"
     return proven
+
+
+def _counted_in(table: Table, said: Sequence[frozenset[str]]) -> int | None:
+    """The column that has nothing but units in it, under a name that says nothing to us."""
+    for column in range(len(table.headers)):
+        texts = [row.text(column) for row in table.rows if row.cells[column]]
+        if not said[column] and len(texts) > 0.5 * len(table.rows) and all(map(is_unit, texts)):
+            return column
+    return None
 
 
 def _is_codes(table: Table, column: int) -> bool:

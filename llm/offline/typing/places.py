@@ -21,6 +21,10 @@ _STATES = (
     "Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont|Virginia|Washington|"
     "West Virginia|Wisconsin|Wyoming"
 )
+_PROVINCES = (
+    "Québec|Quebec|Ontario|British Columbia|Alberta|Manitoba|Saskatchewan|Nova Scotia|New Brunswick|Nouveau-Brunswick|"
+    "Nouvelle-Écosse|Colombie-Britannique|Newfoundland|Yukon"
+)
 _UK = r"(?:GIR ?0AA|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})"
 _EIRCODE = r"[AC-FHKNPRTV-Y]\d[\dW] ?[0-9AC-FHKNPRTV-Y]{4}"
 _CANADIAN = r"[A-CEGHJ-NPR-TVXY]\d[A-CEGHJ-NPR-TV-Z] ?\d[A-CEGHJ-NPR-TV-Z]\d"
@@ -32,6 +36,8 @@ _PATTERNS = tuple(
         rf"(?P<city>{_CITY})(?:, ?| )(?P<state>NSW|VIC|QLD|SA|WA|TAS|ACT|NT),? (?P<postcode>\d{{4}})(?!\d)",
         rf"(?P<city>{_CITY})(?:, ?| \(?)(?P<state>AB|BC|MB|NB|NL|NS|NT|NU|ON|PE|QC|SK|YT)\)?,? +"
         rf"(?P<postcode>{_CANADIAN})(?!\w)",
+        rf"(?P<city>{_CITY}) \((?P<state>{_PROVINCES})\),? *(?P<postcode>{_CANADIAN})(?!\w)",
+        r"^(?P<city>[A-Z][A-Z' -]{2,}) (?P<postcode>\d{4})$",
         rf"(?P<city>{_CITY}),? (?P<postcode>{_UK})(?!\w)",
         rf"(?P<city>{_CITY}),? (?P<postcode>{_EIRCODE})(?!\w)",
         rf"^(?P<postcode>{_UK}),? (?P<city>{_CITY})$",

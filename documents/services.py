@@ -227,6 +227,7 @@ def delete_document(*, actor: Actor, document_id: object) -> Document:
     Run.objects.filter(document=document).exclude(phase__in=Run.ENDED).update(cancel_requested=True)
     document.deleted_at = timezone.now()
     document.save(update_fields=["deleted_at", "updated_at"])
+    trash_proposed(actor=actor, document=document)
     record(actor=actor, action="document.deleted", target=("document", document.pk))
     append_event(document_id=document.pk, type="document.deleted", actor=actor)
     return document
@@ -240,8 +241,8 @@ def restore_document(*, actor: Actor, document_id: uuid.UUID) -> Document:
     if document is None:
         raise DocumentNotFound
     Run.objects.filter(document=document).exclude(phase__in=Run.ENDED).update(cancel_requested=False)
+    restore_proposed(actor=actor, document=document)
     document.deleted_at = None
-    trash_proposed(actor=actor, document=document)
     document.save(update_fields=["deleted_at", "updated_at"])
     record(actor=actor, action="document.restored", target=("document", document.pk))
     append_event(document_id=document.pk, type="document.restored", actor=actor)
@@ -255,7 +256,6 @@ def reparse(*, actor: Actor, document_id: object, ocr_only: bool = False) -> Run
     Raises: DocumentNotFound, RunActive.
     """
     document = lock_document(actor=actor, document_id=document_id)
-    restore_proposed(actor=actor, document=document)
     run = _start_parse(actor, document, ocr_only=ocr_only)
     record(actor=actor, action="document.reparsed", target=("document", document.pk), data={"run_id": show_id(run.pk)})
     return run

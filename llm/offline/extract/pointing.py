@@ -22,7 +22,7 @@ _GIVEN = {
     "id": frozenset({"number", "id", "code", "reference", "registration"}),
     "vat_id": frozenset({"number", "id"}),
     "date": frozenset({"date", "day"}),
-    "amount": frozenset({"amount", "total", "number", "value"}),
+    "amount": frozenset({"amount", "total", "number", "pay", "pay_wage", "cost", "fee", "price"}),
     "percent": frozenset({"rate"}),
     "text": frozenset({"type"}),
     "phone": frozenset({"number"}),
@@ -146,7 +146,7 @@ def _meant(target: Target, caption: Caption, reading: Reading) -> float:
     wanted, label = senses_of(target.words), senses_of(caption.words)
     role = _ROLES.get(target.party, "")
     without = tuple(part for part in wanted if role not in part) if role else wanted
-    given = _given(target)
+    given = _given(target) | reading.topics
     if any(part & _BY_UNIT for part in wanted):
         given |= _unit(caption, reading)
     if role and not any(role not in part and any(part & other for other in without) for part in label):

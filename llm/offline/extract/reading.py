@@ -9,9 +9,9 @@ from llm.content import DocumentContent
 from llm.offline.extract.boxes import answers_over, answers_under, in_columns, in_lists
 from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, is_numbered, segments_of
 from llm.offline.extract.labels import Hit, Named, has_colon, label_hits
-from llm.offline.extract.titles import own_kinds
+from llm.offline.extract.titles import own_kinds, topics
 from llm.offline.layout.analysis import analyse
-from llm.offline.layout.model import Cell, Layout, Table
+from llm.offline.layout.model import Cell, Layout, Table, Token
 from llm.offline.matching.lexicon import concepts, find_phrases, language_of
 from llm.offline.matching.words import words_of
 from llm.offline.tables.finding import find_tables
@@ -70,9 +70,19 @@ class Reading:
         return self.layout.cells
 
     @cached_property
+    def tokens(self) -> dict[int, Token]:
+        """All words by their index."""
+        return {token.index: token for cell in self.cells for token in cell.tokens}
+
+    @cached_property
     def own(self) -> frozenset[str]:
         """The senses of the document's title: what it is."""
         return own_kinds(self.layout, self.table_lines)
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """What the document's head speaks of."""
+        return topics(self.layout)
 
     @cached_property
     def _named(self) -> dict[int, list[Named]]:

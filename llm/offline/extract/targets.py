@@ -14,8 +14,8 @@ Path = tuple[str, ...]
 MAX_TARGETS = 600
 
 _PARTIES = {
-    "seller": "seller vendor supplier merchant issuer sender store provider contractor employer landlord lessor insurer "
-    "laboratory hotel verkaufer lieferant vendeur fournisseur",
+    "seller": "seller vendor supplier merchant issuer sender store provider contractor employer landlord lessor "
+    "insurer laboratory hotel verkaufer lieferant vendeur fournisseur",
     "buyer": "buyer customer client recipient bill billing sold invoicee kaufer kunde acheteur purchaser "
     "employee tenant lessee insured policyholder guest passenger",
     "ship_to": "ship shipping delivery consignee",

@@ -11,6 +11,8 @@ from llm.offline.matching.words import words_of
 _WORDS = 7
 _OTHERS = frozenset({"your", "buyer", "seller", "until", "from"})
 """A line with these is about another document than this one."""
+_LARGE, _FIRST = 1.2, 6
+_TOPICS = frozenset({"pay_wage", "payslip", "insurance", "coverage", "policy", "contract", "rent", "booking", "energy"})
 _ENOUGH = 0.35
 _NEARLY = 0.8
 """A title that is so nearly as good as the best one counts too: "Proforma invoice" is both."""
@@ -34,6 +36,15 @@ def own_kinds(layout: Layout, table_lines: frozenset[int]) -> frozenset[str]:
             scores[sense] = max(scores.get(sense, 0.0), score)
     best = max(scores.values(), default=0.0)
     return frozenset(sense for sense, score in scores.items() if score >= max(_ENOUGH, _NEARLY * best))
+
+
+def topics(layout: Layout) -> frozenset[str]:
+    """What the head of the document speaks of (wages, an insurance, rent): its labels need not say so again."""
+    heads = [cell for cell in layout.cells if cell.page == 1][:120]
+    usual = median(cell.height for cell in heads) if heads else 1.0
+    large = [cell for cell in heads if cell.height > _LARGE * usual and len(cell.tokens) <= 2 * _WORDS]
+    said = (words_of(cell.text) for cell in (*heads[:_FIRST], *large))
+    return frozenset(sense for words in said for sense in held(senses_of(words)) & _TOPICS)
 
 
 def title_senses(cell: Cell) -> Senses:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from llm.offline.matching.words import word_likeness, word_list
+from llm.offline.matching.words import word_likeness, word_list, words_of
 
 Senses = tuple[frozenset[str], ...]
 
@@ -17,9 +17,10 @@ _LIGHT = word_list("light")
 """Senses that say what kind of value it is, or whose, rather than which."""
 _LIGHT_WEIGHT = 0.3
 _WHOSE = frozenset({"your", "our", "until"})
+_ENDINGS = ("s", "es", "en", "n", "e")
 _LINKS = ("", "s", "n", "en", "es", "er", "e")
-_SHORTEST = 2
-"""Units: letters. A shorter word is no part of a compound."""
+_SHORTEST, _LONGEST = 2, 5
+"""Units: letters, words. A shorter word is no part of a compound, a longer run of words no phrase."""
 
 
 @lru_cache(maxsize=1)
@@ -30,6 +31,22 @@ def _vocabulary() -> dict[str, frozenset[str]]:
         for word in words.split():
             found.setdefault(word, set()).add(sense)
     return {word: frozenset(senses) for word, senses in found.items()}
+
+
+@lru_cache(maxsize=1)
+def _phrases() -> dict[tuple[str, ...], Senses]:
+    """Labels that mean another thing than their words, with the senses that they stand for."""
+    told = json.loads((Path(__file__).with_name("data") / "phrases.json").read_text(encoding="utf-8"))
+    return {
+        words_of(phrase): tuple(frozenset(sense.split("|")) for sense in senses.split())
+        for senses, phrases in told.items()
+        for phrase in phrases
+    }
+
+
+def is_known(word: str) -> bool:
+    """Whether the vocabulary has a word, or the parts of a compound."""
+    return bool(_known(word)) or senses_of_word(word) != (frozenset({word}),)
 
 
 @lru_cache(maxsize=16384)
@@ -47,6 +64,10 @@ def senses_of_word(word: str) -> Senses:
 
 def _known(word: str) -> frozenset[str]:
     plain = _vocabulary().get(word)
+    if plain is None and len(word) > 6:
+        plain = next(
+            (held for end in _ENDINGS if word.endswith(end) and (held := _vocabulary().get(word[: -len(end)]))), None
+        )
     if plain is None and len(word) > 4:
         plain = _vocabulary().get(word.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
     return plain or frozenset()
@@ -72,8 +93,16 @@ def _parts(word: str) -> Senses:
 @lru_cache(maxsize=32768)
 def senses_of(words: tuple[str, ...]) -> Senses:
     """The senses of a label's words, in order; words that only hold others together are left out."""
-    kept = [word for word in words if word not in word_list("stop") or _known(word) & _WHOSE]
-    return tuple(part for word in (kept or words) for part in senses_of_word(word))
+    parts: list[frozenset[str]] = []
+    at = 0
+    while at < len(words):
+        length = next((n for n in range(min(_LONGEST, len(words) - at), 0, -1) if words[at : at + n] in _phrases()), 0)
+        if length:
+            parts.extend(_phrases()[words[at : at + length]])
+        elif words[at] not in word_list("stop") or _known(words[at]) & _WHOSE:
+            parts.extend(senses_of_word(words[at]))
+        at += length or 1
+    return tuple(parts) or tuple(part for word in words for part in senses_of_word(word))
 
 
 def held(senses: Iterable[frozenset[str]]) -> frozenset[str]:

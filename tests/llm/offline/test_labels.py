@@ -196,3 +196,28 @@ def test_whose_dollars_and_which_order_of_dates_the_country_tells() -> None:
     paper = Paper().put(40, 40, "Tax Invoice", size=18).put(40, 60, "ABN 55 614 830 275")
     paper.row(120, (40, "Date"), (160, "07/08/2024")).row(300, (300, "Amount due"), (480, "$1,136.30"))
     assert read(document(paper), "issue_date", "currency") == {"issue_date": "2024-08-07", "currency": "AUD"}
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("previous_reading", "Ancien index"),
+        ("current_reading", "Zählerstand neu"),
+        ("notice_period", "Kündigungsfrist"),
+        ("gross_pay", "Bruto loon"),
+        ("health_insurance", "KV-Beitrag"),
+        ("sum_insured", "Deckungssumme"),
+        ("country_of_origin", "Pays d'origine"),
+        ("collection_date", "Prélevé le"),
+        ("tracking_number", "Numéro de colis"),
+    ],
+)
+def test_phrases_and_abbreviations_mean_more_than_their_words(name: str, label: str) -> None:
+    assert meant_alike(senses_of(words_of_name(name)), senses_of(words_of(label))) >= 0.58
+
+
+def test_what_the_title_speaks_of_needs_not_stand_in_each_label() -> None:
+    paper = Paper().put(40, 40, "Versicherungspolice", size=18)
+    paper.row(200, (40, "Beginn:"), (160, "01.04.2025")).row(216, (40, "Ablauf:"), (160, "31.03.2026"))
+    found = read(document(paper), "coverage_start_date", "coverage_end_date")
+    assert found == {"coverage_start_date": "2025-04-01", "coverage_end_date": "2026-03-31"}

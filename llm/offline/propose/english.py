@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from llm.offline.matching.senses import senses_of_word
+from llm.offline.matching.senses import is_known, senses_of_word
 from llm.offline.matching.words import word_list
 
 _DATA = Path(__file__).parent.parent / "matching" / "data" / "english.json"
@@ -79,7 +79,7 @@ def _english() -> frozenset[str]:
 
 
 def _said(word: str, *, english: bool) -> tuple[list[str], bool]:
-    known = word in _english() or any(part != frozenset({word}) for part in senses_of_word(word))
+    known = word in _english() or is_known(word)
     if english or word in _english():
         return [word], known
     plain = _translated(word)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from llm.offline.extract.fill import assign
+from llm.offline.extract.fill import Assigned, assign
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.roles import ROLES
 from llm.offline.extract.targets import make_target
@@ -38,6 +38,8 @@ def usual_fields(kind: Kind, reading: Reading) -> tuple[dict[str, Schema], set[i
     spent: set[int] = set()
     lines: dict[tuple[str, ...], int] = {}
     for assigned in assign(targets, reading):
+        if _is_no_name(assigned):
+            continue
         spent.update(assigned.candidate.value.tokens)
         path = assigned.target.path
         lines[path] = _line_of(assigned.candidate.value.tokens, reading)
@@ -51,6 +53,12 @@ def usual_fields(kind: Kind, reading: Reading) -> tuple[dict[str, Schema], set[i
     for name, held in parts.items():
         found[name] = address_node(_SAID.get(role := name.removesuffix("_address"), role), held)
     return found, spent
+
+
+def _is_no_name(assigned: Assigned) -> bool:
+    """Whether a name is made of figures: a label stood beside something else."""
+    text = str(assigned.value)
+    return assigned.target.kind in {"name", "party"} and sum(map(str.isdigit, text)) >= sum(map(str.isalpha, text))
 
 
 def _line_of(tokens: Sequence[int], reading: Reading) -> int:

@@ -49,9 +49,8 @@ def kind_of(reading: Reading) -> DocumentKind:
     if _is_filled_in(reading) and not best.form and scores[best.key] < _TITLE:
         return DocumentKind(_FORM_KIND, _FORM_KIND.name)
     if scores[best.key] <= _LEAST:
-        best = _mentioned(reading) or best
-        scores[best.key] += _LEAST if best.sense in _senses(reading) else 0.0
-    if scores[best.key] > _LEAST:
+        best = _mentioned(reading) or _OTHER
+    if best is not _OTHER:
         kind = _nearer(best, signs)
         return DocumentKind(kind, kind.name)
     return DocumentKind(_OTHER, _largest(heads, usual, reading) or "Document")

@@ -34,6 +34,41 @@ _AMOUNTS = frozenset(
      "rate", "cost", "fee", "interest", "sum", "balance", "hours", "days"}
 )  # fmt: skip
 """What these words name is money or counted, no number of anything."""
+_UNITS = frozenset(
+    [
+        "kg",
+        "g",
+        "t",
+        "lb",
+        "lbs",
+        "l",
+        "m3",
+        "m³",
+        "m2",
+        "m²",
+        "kwh",
+        "mwh",
+        "kw",
+        "kva",
+        "kwp",
+        "km",
+        "mi",
+        "miles",
+        "ml",
+        "cl",
+        "cm",
+        "mm",
+        "m",
+        "ha",
+        "gal",
+        "litres",
+        "liter",
+        "liters",
+        "stk",
+        "st",
+        "pcs",
+    ]
+)
 _PARTIES = frozenset({"party"})
 IsCaption = Callable[[Cell, Reading], bool]
 
@@ -245,8 +280,10 @@ def _kind_of(value: Value, reading: Reading, concept: str) -> tuple[str, bool]:
     whole = [amount for amount in amounts if len(amount.tokens) == len(tokens)]
     if meant in {"", "amount", "percent"} and any(amount.fit >= 1.0 for amount in whole):
         return "number", True
-    if meant in {"amount", "percent"} and whole:
+    if whole and (meant in {"amount", "percent"}):
         return "number", True
+    if meant in {"", "amount"} and len(amounts) == 1 and tokens[-1].text.lower().strip(".") in _UNITS:
+        return "number", len(amounts[0].tokens) == len(tokens) - 1
     return "text", any(map(str.isdigit, value.text)) and len(tokens) <= 5
 
 

@@ -31,6 +31,9 @@ _ITEMS = frozenset(
      "test_result", "open_amount", "debit", "credit", "line_balance"}
 )  # fmt: skip
 _SHARE = 0.3
+_WORDY = 0.05
+_UNIT = 5
+"""Units: letters. What stands beside a number in a cell, at most: a currency, a unit."""
 _NUMBERS = frozenset({"amount", "percent"})
 _SIGNS = frozenset("€$£%#")
 
@@ -109,7 +112,7 @@ def _columns(table: Table, reading: Reading) -> dict[str, Schema]:
         header, name = table.headers[number], meant.get(number, "")
         if name:
             node = concept_node(concepts()[name])
-            fits = node["type"] == "string" or numeric[number]
+            fits = node["type"] == "string" or numeric[number] or number in proven
             columns[name] = node if fits else field_node("string", node["description"])
         elif plain := _plain_name(header, reading):
             about = f"{plain.replace('_', ' ').capitalize()}, labelled “{header}”"
@@ -167,13 +170,20 @@ def _meant(table: Table, proven: dict[int, str], numeric: dict[int, bool]) -> di
         (rank, -number, name)
         for number in numeric
         if number not in meant
-        for name, rank in _ranks(table.headers[number], taxes=taxes, numeric=numeric[number]).items()
+        for name, told in _ranks(table.headers[number], taxes=taxes, numeric=numeric[number]).items()
+        if (rank := told + (_WORDY if name == "description" and _is_wordy(table, number) else 0.0))
     ]
     only = {number: sum(-other == number for _, other, _ in said) for number in numeric}
     for _, _, at, name in sorted(((rank, -only[-at], at, name) for rank, at, name in said), reverse=True):
         if -at not in meant and name not in meant.values():
             meant[-at] = name
     return meant
+
+
+def _is_wordy(table: Table, column: int) -> bool:
+    """Whether a column holds texts of several words."""
+    texts = [row.text(column) for row in table.rows if row.cells[column]]
+    return 2 * sum(" " in text and any(map(str.isalpha, text)) for text in texts) > len(texts)
 
 
 def _ranks(header: str, *, taxes: bool, numeric: bool) -> dict[str, float]:
@@ -207,7 +217,8 @@ def _rank(name: str) -> int:
 
 def _is_number(table: Table, column: int, reading: Reading) -> bool:
     filled = [[token for cell in cells for token in cell.tokens] for row in table.rows if (cells := row.cells[column])]
-    numbers = [bool(values_in("amount", tokens, reading) or values_in("percent", tokens, reading)) for tokens in filled]
+    plain = [tokens for tokens in filled if sum(map(str.isalpha, "".join(t.text for t in tokens))) <= _UNIT]
+    numbers = [bool(values_in("amount", tokens, reading) or values_in("percent", tokens, reading)) for tokens in plain]
     return bool(filled) and sum(numbers) >= 0.7 * len(filled)
 
 

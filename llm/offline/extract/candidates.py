@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import islice
 
 from llm.offline.extract.addresses import Party
 from llm.offline.extract.captions import is_numbered, same_print
+from llm.offline.extract.compound import divided, part_of
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
@@ -43,7 +45,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     found += [] if asked else from_parties(target, parties)
     options = unchosen(reading)
     found = [told for told in found if not (told.value.tokens and options.issuperset(told.value.tokens))]
-    found += [*from_boxes(target, reading), *from_prose(target, reading)]
+    found += [*from_boxes(target, reading), *from_prose(target, reading), *_from_compounds(target, reading)]
     found += [Candidate(*told) for told in chosen(target, reading)] if target.kind in WORDY else []
     best: dict[tuple[int, ...], Candidate] = {}
     for told in found:
@@ -52,6 +54,15 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         if held is None or candidate.score > held.score:
             best[candidate.value.tokens] = candidate
     return sorted((c for c in best.values() if c.score >= THRESHOLD), key=lambda c: -c.score)[:12]
+
+
+def _from_compounds(target: Target, reading: Reading) -> Iterator[Candidate]:
+    """What is a part of an answer: the town of "53844 Troisberg", the day of "Troisberg, 14 June 2025"."""
+    for hit, wanted in divided(target, reading):
+        for near, reach in islice(values_near(hit, "text", reading), 1):
+            value = part_of(wanted, hit.cell, near, reading)
+            if value is not None:
+                yield Candidate(value, hit.quality * reach, _label_text(hit))
 
 
 def _by_score(candidate: Candidate) -> float:

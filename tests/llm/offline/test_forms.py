@@ -322,3 +322,28 @@ def test_small_captions_in_boxes_keep_what_stands_in_theirs() -> None:
     names = ("GrantorOffice", "GrantorRTN", "YieldOfTheYear", "FineForEarlyEnd", "Account", "Region")
     found = extract(document(paper), dict.fromkeys(names, TEXT))
     assert list(found.values()) == ["Prairie Lakes", "091400554", "1,207.64", "", "SV-0092", "SD"]
+
+
+@pytest.mark.parametrize(
+    ("caption", "answer", "wanted"),
+    [
+        ("Postleitzahl und Ort", "53844 Troisberg", {"postcode": "53844", "city": "Troisberg"}),
+        ("Postcode en woonplaats", "2047 KD Aardam", {"Postcode": "2047 KD", "Woonplaats": "Aardam"}),
+        ("Code postal et ville", "21000 Dijon", {"ville": "Dijon", "code_postal": "21000"}),
+        (
+            "City, state and ZIP code",
+            "Watertown, SD 57201",
+            {"city": "Watertown", "city_state_zip": "Watertown, SD 57201"},
+        ),
+        ("Ort, Datum", "Troisberg, den 14. Juni 2025", {"Ort": "Troisberg", "Datum": "2025-06-14"}),
+        ("Place and date", "Leeds, 3 May 2025", {"signature_place": "Leeds", "signature_date": "2025-05-03"}),
+        ("Vorname und Name", "Anna Maria von Berg", {"first_name": "Anna Maria", "last_name": "von Berg"}),
+        ("Nom et prénom", "Berg Anna", {"prenom": "Anna"}),
+        ("Achternaam en voorletters", "Berg, A.M.", {"AchternaamVoorletters": "Berg, A.M.", "achternaam": "Berg"}),
+    ],
+)
+def test_an_answer_to_several_things_is_cut_as_its_caption_says(
+    caption: str, answer: str, wanted: dict[str, str]
+) -> None:
+    paper = Paper().put(56, 50, "Formular", size=16).put(56, 100, caption, size=7).put(56, 112, answer)
+    assert {name: extract(document(paper), {name: TEXT})[name] for name in wanted} == wanted

@@ -15,6 +15,9 @@ from llm.offline.typing.dates import find_dates, find_day
 from llm.offline.typing.places import find_place
 
 CODE_KINDS = frozenset({"iban", "bic", "vat_id", "email", "url", "phone", "time"})
+_TORN = 0.3
+"""Units: line heights. Blanks between words are wider."""
+_REST = re.compile(r"^(?:\d{1,2}|\d{4,})[.,]\d{2}$")
 _PUNCTUATION = " \t:;,|●•*=_–-▶►"
 _ID_TOKEN = re.compile(r"^[#№]?[\w./\-+*&]*\d[\w./\-+*&]*$|^[A-Z0-9]{2,}(?:[_/-][A-Z0-9]+)+$|^[A-Z]{3,}\d*$")
 _NO_PREFIX = frozenset({"NR", "NO", "N", "ID", "TVA", "VAT", "BTW", "HT", "TTC", "DE"})
@@ -73,12 +76,18 @@ def joined(tokens: Sequence[Token]) -> tuple[str, list[int]]:
     """The text of tokens and, per character, the place of its token."""
     text, owners = "", []
     for place, token in enumerate(tokens):
-        if place:
+        if place and not _is_torn(tokens[place - 1], token):
             text += " "
             owners.append(place)
         text += token.text
         owners.extend([place] * len(token.text))
     return text, owners
+
+
+def _is_torn(before: Token, token: Token) -> bool:
+    """Whether two words are one number that a scan tore apart: digits close together that are no thousands."""
+    close = token.x0 - before.x1 < _TORN * token.height
+    return close and before.text.isdigit() and bool(_REST.match(token.text))
 
 
 def _span(tokens: Sequence[Token], owners: Sequence[int], start: int, end: int) -> tuple[int, ...]:

@@ -149,7 +149,7 @@ def _stands_alone(text: str, match: re.Match[str]) -> bool:
     start = next(i for i in range(match.start(), match.end()) if not text[i].isspace())
     before = text[start - 1] if start else " "
     after = text[match.end()] if match.end() < len(text) else " "
-    if before.isalnum() or before in "/_.#" or after.isalpha() or after in "/_":
+    if before.isalnum() or before in "/_.#" or after.isalnum() or after in "/_":
         return False
     follow = text[match.end() + 1] if match.end() + 1 < len(text) else " "
     glued = before == "-" and start > 1 and text[start - 2].isalnum()

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from llm.offline.extract.reading import Reading
 from llm.offline.matching.senses import is_known, senses_of_word
-from llm.offline.matching.words import word_list
+from llm.offline.matching.words import language_signs, word_list, words_of
 
 _DATA = Path(__file__).parent.parent / "matching" / "data" / "english.json"
 _LONGEST = 5
@@ -43,9 +44,16 @@ _SAID = {
 """English words for senses whose own names say less."""
 _LAST = ("amount", "name", "date", "number", "id", "code", "reference")
 """What a name ends with, whatever the order on paper."""
+_ENOUGH = 2
 _LINKS = ("", "s", "n", "en", "es", "er", "e")
 _SHORT = 4
 """Units: letters. What is shorter is no part of a compound."""
+
+
+def is_english(reading: Reading) -> bool:
+    """Whether a document is in English, and says enough to tell."""
+    signs = language_signs()["en"]
+    return reading.language == "en" and sum(word in signs for word in words_of(reading.text)) >= _ENOUGH
 
 
 def in_english_words(words: Sequence[str], *, english: bool) -> tuple[tuple[str, ...], float]:

@@ -71,16 +71,18 @@ def typed_fields(reading: Reading, spent: set[int]) -> Iterator[tuple[str, Schem
             or _caption_left(cell, reading)
             or _caption_above(cell, reading, aligned=False)
         )
-        about = _last_sentence(caption)
+        about = _what_it_asks(caption)
         name = name_from_words(words_of(re.split(r"[,/;]", about)[0]))
         if name:
             yield name, field_node("string", f"{about}, as printed")
 
 
-def _last_sentence(text: str) -> str:
-    plain = re.sub(r"\([^)]*\)?|[▶►:]", " ", text)
+def _what_it_asks(text: str) -> str:
+    """The sentence of a caption that names the answer: the first one of a numbered box, else the last one."""
+    numbered = re.match(r"\d{1,2}[a-z]?[.)]? (?=[^\W\d_])", text)
+    plain = re.sub(r"\([^)]*\)?|[▶►:]", " ", text[numbered.end() :] if numbered else text)
     parts = [part.strip() for part in re.split(r"\.\s", plain) if any(map(str.isalpha, part))]
-    return " ".join(parts[-1].split()) if parts else ""
+    return " ".join(parts[0 if numbered else -1].split()) if parts else ""
 
 
 def _caption_left(cell: Cell, reading: Reading) -> str:

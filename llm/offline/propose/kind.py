@@ -11,7 +11,7 @@ from llm.offline.matching.lexicon import Kind, kinds
 from llm.offline.matching.naming import DOCUMENTS
 from llm.offline.matching.senses import senses_of_word
 from llm.offline.matching.words import words_of
-from llm.offline.propose.english import in_english_words
+from llm.offline.propose.english import in_english_words, is_english
 
 _FORM = re.compile(r"\bForm\s+([A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-[A-Z0-9]{1,5})*)\b")
 _FORM_KIND = Kind("form", "Form", (), (), form=True)
@@ -70,7 +70,7 @@ def _score(kind: Kind, heads: list[Cell], usual: float, signs: int, reading: Rea
     score = min(_TITLE, max(titles, default=0.0))
     if kind.sense in reading.own:
         score += _OWN
-    if signs >= _FEW:
+    if signs >= (_TELLING if kind.sense else _FEW):
         score += _SIGN * min(signs, _MANY)
     likely = not kind.form or kind.sense in reading.own or reading.asks_a_person or _has_boxes(reading)
     return score if likely else _UNLIKELY * score
@@ -137,7 +137,7 @@ def _largest(heads: list[Cell], usual: float, reading: Reading) -> str:
     ]
     named: list[tuple[float, str]] = []
     for cell in large:
-        words, known = in_english_words(words_of(cell.text), english=reading.language == "en")
+        words, known = in_english_words(words_of(cell.text), english=is_english(reading))
         if known >= 1.0 and all(part.isalpha() for part in words):
             named.append((cell.height, " ".join(words).title()))
     return max(named, default=(0.0, ""))[1]

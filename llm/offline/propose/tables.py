@@ -9,7 +9,7 @@ from llm.offline.layout.model import Table
 from llm.offline.matching.lexicon import concepts, find_phrases
 from llm.offline.matching.totals import is_tax
 from llm.offline.matching.words import words_of
-from llm.offline.propose.english import in_english_words
+from llm.offline.propose.english import in_english_words, is_english
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node, rows_node
 from llm.offline.tables.details import edge_of, parted
@@ -30,9 +30,11 @@ _ITEMS = frozenset(
     {"description", "quantity", "unit_price", "line_amount", "item_number", "tax_base", "tax_amount", "test_name",
      "test_result", "open_amount", "debit", "credit", "line_balance"}
 )  # fmt: skip
+_LISTED = frozenset({"quantity", "unit", "description", "unit price", "amount"})
+"""What the columns of lists without a head are called."""
 _SHARE = 0.3
 _WORDY = 0.05
-_UNIT = 5
+_UNIT = 8
 """Units: letters. What stands beside a number in a cell, at most: a currency, a unit."""
 _NUMBERS = frozenset({"amount", "percent"})
 _SIGNS = frozenset("€$£%#")
@@ -90,11 +92,22 @@ def _has(table: Table, words: Container[int], reading: Reading) -> bool:
 
 def _is_boxes(table: Table, reading: Reading) -> bool:
     """Whether what stands under the names are labels themselves, or what a table's names are belongs to parties."""
+    if set(table.headers) <= _LISTED and _are_labels(table, reading):
+        return True
     if meanings(table, reading.point):
         return False
     cells = [cell for row in table.rows[:3] for column in row.cells for cell in column]
     labels = [cell for cell in cells if reading.is_label(cell) and any(map(str.isalpha, cell.text))]
     return len(table.rows) <= 3 and len(labels) > len(table.rows)
+
+
+def _are_labels(table: Table, reading: Reading) -> bool:
+    """Whether the lines of a list are labels with their values."""
+    firsts = [reading.layout.lines[index].cells[0] for index in table.lines]
+    labels = [
+        cell for cell in firsts if any(token.text.endswith(":") for token in cell.tokens) or reading.is_label(cell)
+    ]
+    return 2 * len(labels) >= len(firsts)
 
 
 def _lists_something(table: Table, columns: dict[str, Schema]) -> bool:
@@ -137,7 +150,7 @@ def _plain_name(header: str, reading: Reading) -> str:
     """A name of two letters or more; a currency's sign names nothing."""
     if not header or len(header) > 60 or set(header) <= _SIGNS:
         return ""
-    words, _ = in_english_words(words_of(header), english=reading.language == "en")
+    words, _ = in_english_words(words_of(header), english=is_english(reading))
     name = name_from_words(words)
     return name if len(name) > 1 or not any(map(str.isalpha, name)) else f"{name}_column" if name else ""
 

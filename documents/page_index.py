@@ -154,6 +154,15 @@ class PageIndex:
         """Places that print it in one reading of two, where the document does not tell which of them is the day."""
         return self._date_hits.get((iso, False), [])
 
+    def dates_apart(self, iso: str) -> list[Hit]:
+        """Places that print it without signs between its parts, each in a box or a cell of its own: "01 05 2024"."""
+        year, month, day = iso.split("-")
+        order, certain = self._date_order
+        ways = [f"{day}{month}{year}"] if order == "day_first" else [f"{month}{day}{year}"]
+        ways += [] if certain else [f"{month}{day}{year}", f"{day}{month}{year}"]
+        found = {(page.number, places): page for way in ways for page in self._pages for places in page.text.find(way)}
+        return [page.hit(places) for (_, places), page in found.items() if page.says(ways[0], places)]
+
     @cached_property
     def _number_hits(self) -> dict[Decimal, list[Hit]]:
         return self._parsed(self._lines())

@@ -72,6 +72,8 @@ class Lookup:
             return Places(tuple(hits))
         if hits := _all(self.index.perhaps_dates(day) for day in days):
             return Places(tuple(hits), doubtful=True)
+        if hits := _all(self.index.dates_apart(day) for day in days):
+            return Places(tuple(hits))
         return Places() if days or amount else Places(tuple(self._of_words(text)))
 
     def _of_amount(self, amount: AmountSaid, text: str, kind: str) -> list[Hit]:

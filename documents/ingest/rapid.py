@@ -9,7 +9,17 @@ import numpy as np
 import numpy.typing as npt
 from rapidocr import RapidOCR
 
-from documents.ingest.decoding import Alphabet, Character, Columns, Flags, is_east_asian, words_of
+from documents.ingest.decoding import (
+    Alphabet,
+    Character,
+    Columns,
+    Flags,
+    Spread,
+    is_east_asian,
+    is_typed,
+    spread_of,
+    words_of,
+)
 from documents.ingest.ocr import OcrWord, Pixels
 
 Quad = npt.NDArray[np.float32]
@@ -54,15 +64,22 @@ class RapidEngine:
         picture = np.ascontiguousarray(pixels[:, :, ::-1])
         seen = [self._see(picture, quad) for quad in self._find(picture)]
         western = _is_western([self._characters(line, western=False) for line in seen])
-        lines = [_words(line, self._characters(line, western=western)) for line in seen]
-        return [line for line in lines if line]
+        read = [(line, spread) for line in seen for spread in [self._spread(line, western=western)] if spread]
+        typed = is_typed([spread for _, spread in read])
+        return [_words(line, spread, typed=typed) for line, spread in read]
 
     def read_line(self, pixels: Pixels) -> list[OcrWord]:
         """Read a picture of one line: RGB."""
         high, wide = pixels.shape[:2]
         frame = np.array([[0, 0], [wide, 0], [wide, high], [0, high]], dtype=np.float32)
         line = self._look(np.ascontiguousarray(pixels[:, :, ::-1]), frame)
-        return _words(line, self._characters(line, western=True))
+        spread = self._spread(line, western=True)
+        return _words(line, spread, typed=False) if spread else []
+
+    def _spread(self, line: _Line, *, western: bool) -> Spread | None:
+        """How the line's characters are spread, when it is likely to have any."""
+        characters = self._characters(line, western=western)
+        return spread_of(characters, _ink(line.crop), _STRETCH) if _confidence(characters) >= _LEAST_SURE else None
 
     def _characters(self, line: _Line, *, western: bool) -> list[Character]:
         return self._alphabet.decode(line.columns, (line.crop.shape[1] + _PAPER) / len(line.columns), western=western)
@@ -150,13 +167,11 @@ def _confidence(characters: list[Character]) -> float:
     return sum(one.confidence for one in characters) / len(characters) if characters else 0.0
 
 
-def _words(line: _Line, characters: list[Character]) -> list[OcrWord]:
-    if _confidence(characters) < _LEAST_SURE:
-        return []
+def _words(line: _Line, spread: Spread, *, typed: bool) -> list[OcrWord]:
     width = line.crop.shape[1]
     return [
         OcrWord(word.text, word.confidence, _place(line.frame, word.x0 / width, word.x1 / width))
-        for word in words_of(characters, _ink(line.crop), _STRETCH)
+        for word in words_of(spread, typed=typed)
     ]
 
 

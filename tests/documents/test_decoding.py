@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from documents.ingest.decoding import Alphabet, Character, Flags, LineWord, is_western, words_of
+from documents.ingest.decoding import Alphabet, Character, Flags, LineWord, is_typed, is_western, spread_of, words_of
 
 NAMES = ["blank", "1", "9", ",", "中", "é", " "]
 
@@ -34,6 +34,12 @@ def test_a_character_counts_once_until_there_is_nothing_between() -> None:
 
     assert [one.text for one in read] == ["9", "9", "1"]
     assert [one.x for one in read] == [4, 28, 44]
+
+
+def parted(read: list[Character], ink: Flags, *, typed: bool = False) -> list[LineWord]:
+    spread = spread_of(read, ink)
+    assert spread is not None
+    return words_of(spread, typed=typed)
 
 
 @pytest.mark.parametrize(("western", "text"), [(False, "中"), (True, "é")])
@@ -72,18 +78,53 @@ def test_words_part_at_spaces_and_at_white(space: float, second: int, words: lis
     ink = line((10, 18), (20, 30), (second, second + 10))
     read = characters(("1", 14, 0.0), ("1", 25, 0.0), ("9", second + 5, space))
 
-    assert [word.text for word in words_of(read, ink)] == words
+    assert [word.text for word in parted(read, ink)] == words
 
 
 def test_letters_that_are_set_wide_stay_one_word() -> None:
     ink = line(*((20 * at, 20 * at + 10) for at in range(5)))
     read = characters(*(("1", 20 * at + 5, 0.0) for at in range(5)))
 
-    assert [word.text for word in words_of(read, ink)] == ["11111"]
+    assert [word.text for word in parted(read, ink)] == ["11111"]
 
 
 def test_words_end_where_their_ink_ends() -> None:
     ink = line((2, 4), (20, 28), (30, 40), (60, 70))  # a stroke, a word of two characters, a word of one
     read = characters(("1", 24, 0.0), ("9", 35, 0.0), ("1", 65, 0.9))
 
-    assert words_of(read, ink) == [LineWord("19", 20, 40, 0.9), LineWord("1", 60, 70, 0.9)]
+    assert parted(read, ink) == [LineWord("19", 20, 40, 0.9), LineWord("1", 60, 70, 0.9)]
+
+
+def typed_line(text: str) -> tuple[list[Character], Flags]:
+    """Print of fixed pitch, 14 columns for each character; a comma has three of ink. Each gap was read as a space."""
+    read = [Character(letter, 14 * at + 7, 0.9, 0.9) for at, letter in enumerate(text) if letter != " "]
+    ink = np.zeros((20, 14 * len(text)), dtype=np.bool_)
+    for one in read:
+        half = 1 if one.text == "," else 5
+        ink[:, int(one.x) - half : int(one.x) + half + 1] = True
+    return read, ink
+
+
+@pytest.mark.parametrize("text", ["1,99 1,99", "11 ,9 9,9 1", "111,99"])
+def test_print_of_fixed_pitch_parts_where_a_cell_is_empty(text: str) -> None:
+    assert [word.text for word in parted(*typed_line(text))] == text.split()
+
+
+def test_short_lines_of_a_receipt_part_as_its_others_do() -> None:
+    read, ink = typed_line("1,99")
+    lines = [spread_of(*typed_line(text)) for text in ("1,99 1,99", "19,99 9,1", "1,9")]
+
+    assert is_typed([line for line in lines if line is not None])
+    assert [word.text for word in parted(read, ink, typed=True)] == ["1,99"]
+    assert len(parted(read, ink)) > 1, "without the others nothing tells"
+
+
+@pytest.mark.parametrize(
+    ("seen", "text"),
+    [("TiN", "TIN"), ("(ElN)", "(EIN)"), ("GAZ0LE", "GAZOLE"), ("A0C1B", "A0C1B"), ("AB0C", "AB0C"), ("GmbH", "GmbH")],
+)
+def test_a_word_of_capitals_has_no_small_letter_and_no_nought(seen: str, text: str) -> None:
+    ink = line(*((12 * at, 12 * at + 10) for at in range(len(seen))))
+    read = characters(*((letter, 12 * at + 5, 0.0) for at, letter in enumerate(seen)))
+
+    assert [word.text for word in parted(read, ink)] == [text]

@@ -22,6 +22,7 @@ _SHORT, _FEW = 80, 3
 """Units: characters; pieces. A line that may have its name over it; a line that begins with the name."""
 _CODE = 7
 """Units: digits. So many make a code or the number of a telephone."""
+_HOUSE = re.compile(r"^(?:Unit|Suite|Ste|Floor|Flat|Apt|No|P\.?O\.? Box|Postfach|Postbus|BP)\b\.? ?\d", re.IGNORECASE)
 _ADDRESS = frozenset({"anschrift", "adresse", "address", "adres"})
 _LONGEST = 220
 """Units: characters. The small print at a page's foot has no longer lines that name a party."""
@@ -293,6 +294,8 @@ def _largest_first(lines: list[list[Token]]) -> list[list[Token]]:
 
 def _name_lines(party: Party, lines: list[list[Token]], street: int | None) -> None:
     at = street if street is not None else len(lines) - 1
+    if lines and _HOUSE.match(" ".join(token.text for token in lines[0])):
+        at = 0
     if lines and at > 0 and (name := value_of(lines[0])):
         party.parts["name"] = name
     elif len(lines) == 1 and street is None and (name := value_of(lines[0])):

@@ -19,6 +19,7 @@ _SIGNS = "".join((CHECKED - set("✓✔✗✘✕✖")) | UNCHECKED)
 _BOX = re.compile(rf"^([{_SIGNS}])(?=[^\W\d_])")
 _FILLED = {"●": "○◯", "⚫": "⚪○◯", "•": "○◯", "■": "□", "◼": "◻□"}
 """Signs that say "chosen" only where the empty sign stands on the page too: alone they begin the items of lists."""
+_MARKED = re.compile(r"^([-−]?[$€£]?\d[\d.,']*[.,]\d{2})([A-Z])$")
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -82,11 +83,14 @@ def _clean(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """A word; a check box that is glued to a word stands alone."""
+    """A word; a check box that is glued to a word, or a tax's letter to an amount, stands alone."""
     if not text:
         return []
     match = _BOX.match(text)
-    return [match.group(1), text[1:]] if match else [text]
+    if match:
+        return [match.group(1), text[1:]]
+    marked = _MARKED.match(text)
+    return list(marked.groups()) if marked else [text]
 
 
 def _without_margins(tokens: list[Token], page: PageContent) -> list[Token]:

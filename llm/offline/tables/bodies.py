@@ -262,7 +262,7 @@ def _row(group: Sequence[Pieces], columns: Columns) -> Row:
     below = len(group) - 1 - len(above)
     for found in group[1:]:
         for column, cell in found:
-            is_heading = found in above and column in worded and below != len(above)
+            is_heading = found in above and bool(worded) and below != len(above)
             if column not in numeric and not is_money(cell.text) and not is_heading:
                 cells[column].append(cell)
     return Row(tuple(tuple(sorted(column, key=lambda cell: (cell.middle, cell.x0))) for column in cells))

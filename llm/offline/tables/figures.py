@@ -9,6 +9,7 @@ _NUMBER_WITH_UNIT = re.compile(r"^[-+−]?\d[\d.,]*\s+\S{1,10}$")
 _MONEY = re.compile(r"\d[.,]\d{2}(?!\d)|\d,[-–—]|\d{1,3}(?:[.,'’ ]\d{3})+(?!\d)")
 _CENTS = re.compile(r"\d[.,]\d{2}(?!\d)")
 _DATE = re.compile(r"^\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{2}|\d{4})$|^\d{4}\.\d{2}\.\d{2}$")
+_MARK = re.compile(r"(?<=\d) ?[A-Z*]$")
 _TAIL = re.compile(r"^(?:[A-Z*]|[A-Z]\d|\d[A-Z]?|\*+)$")
 
 
@@ -24,12 +25,19 @@ def is_figure(text: str) -> bool:
 
 def is_money(text: str) -> bool:
     """A number that is printed as amounts are: two decimals, or thousands apart."""
-    return is_numeric(text) and bool(_MONEY.search(text))
+    plain = _unmarked(text)
+    return is_numeric(plain) and bool(_MONEY.search(plain))
 
 
 def has_cents(text: str) -> bool:
     """A number with two decimals, as prices are printed."""
-    return is_numeric(text) and bool(_CENTS.search(text))
+    plain = _unmarked(text)
+    return is_numeric(plain) and bool(_CENTS.search(plain))
+
+
+def _unmarked(text: str) -> str:
+    """Without the letter behind an amount that says its tax rate."""
+    return _MARK.sub("", text.strip())
 
 
 def is_tax_mark(text: str) -> bool:

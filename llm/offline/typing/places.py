@@ -42,7 +42,7 @@ _PATTERNS = tuple(
         rf"(?P<city>{_CITY}),? (?P<postcode>{_EIRCODE})(?!\w)",
         rf"^(?P<postcode>{_UK}),? (?P<city>{_CITY})$",
         rf"(?:^|(?<=[\s,;·•|(]))(?:(?P<country>[A-Z]{{1,2}})[- –] ?)?(?P<postcode>\d{{5}}|\d{{4}}(?: ?[A-Z]{{2}}\b)?)"
-        rf" ?(?P<city>{_CITY})",
+        rf" ?(?P<city>{_CITY}(?: \({_WORD}\))?)",
     )
 )
 _ALONE = re.compile(rf"^(?P<postcode>{_UK}|{_EIRCODE})$")

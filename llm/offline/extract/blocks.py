@@ -2,32 +2,61 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import Value
 from llm.offline.layout.model import Cell, Token
+from llm.offline.matching.senses import held, senses_of
 from llm.offline.matching.words import likeness, words_of
+from llm.offline.typing.codes import find_codes
+from llm.offline.typing.places import find_place
 
 _ADDRESS = frozenset(["address", "adresse", "anschrift", "adres", "street", "strasse", "rue", "straat"])
 _CITY = frozenset(["city", "town", "ort", "stadt", "ville", "plaats", "zip", "plz", "postcode"])
 _NAME = frozenset(["name", "nom", "naam"])
+_TOWN = frozenset(["city", "state", "postcode"])
+_PARTS = _TOWN | {"name", "address", "street", "phone"}
+_OWNED = 0.8
+"""Units: likeness. A box whose caption says whose it is, and asks for the thing among others."""
+_FEW = 4
+"""Units: letters beside a telephone number ("Tel")."""
 _MOST_LINES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class AddressBlock:
-    """`words` are those of the captions. `lines`: what was written, top first; with a name in it when `named`."""
+    """`words` are those of the captions. `lines`: what was written, top first; with a name in it when `named`.
+
+    `phones`: the lines that are telephone numbers, where the caption asks for one.
+    """
 
     words: tuple[str, ...]
     lines: tuple[tuple[Token, ...], ...]
     named: bool
+    phones: tuple[tuple[Token, ...], ...] = ()
 
     def value(self, *, with_name: bool) -> Value | None:
         """The lines as one text. None when nothing but a name was written."""
-        lines = self.lines[1:] if self.named and not with_name else self.lines
-        tokens = [token for line in lines for token in line]
-        text = " ".join(token.text for token in tokens)
-        return Value(text, text, tuple(token.index for token in tokens)) if text else None
+        return _value(self.lines[1:] if self.named and not with_name else self.lines)
+
+    def part(self, wanted: frozenset[str]) -> Value | None:
+        """The name, the telephone number, the street or the line of the town."""
+        if wanted == {"phone"}:
+            return _value(self.phones[:1])
+        if wanted == {"name"}:
+            return _value(self.lines[:1]) if self.named else None
+        rest = self.lines[1:] if self.named else self.lines
+        town = [line for line in rest if find_place(" ".join(token.text for token in line)) is not None][-1:]
+        if wanted & {"street", "address"}:
+            return _value([line for line in rest if line not in town]) if "street" in wanted else None
+        return _value(town) if len(wanted & _TOWN) > 1 else None
+
+
+def _value(lines: Sequence[Sequence[Token]]) -> Value | None:
+    tokens = [token for line in lines for token in line]
+    text = " ".join(token.text for token in tokens)
+    return Value(text, text, tuple(token.index for token in tokens)) if text else None
 
 
 def boxed_addresses(wanted: Sequence[str], reading: Reading) -> Iterator[tuple[Value, float, str]]:
@@ -35,11 +64,15 @@ def boxed_addresses(wanted: Sequence[str], reading: Reading) -> Iterator[tuple[V
 
     Only where the caption says whose address it is, in the same words. Units: likeness 0–1.
     """
-    whose = set(wanted) - {"name", "address"}
+    whose = {word for word in wanted if not held(senses_of((word,))) & _PARTS}
+    parts = held(senses_of(tuple(wanted))) & _PARTS
     for block in address_blocks(reading):
-        value = block.value(with_name="name" in wanted)
-        if value is not None and whose & set(block.words):
-            yield value, likeness(wanted, block.words), " ".join(block.words)
+        if not whose or not whose <= set(block.words):
+            continue
+        whole = "address" in parts and "street" not in parts
+        value = block.value(with_name="name" in wanted) if whole else block.part(parts)
+        if value is not None:
+            yield value, max(likeness(wanted, block.words), _OWNED), " ".join(block.words)
 
 
 def address_blocks(reading: Reading) -> list[AddressBlock]:
@@ -55,13 +88,23 @@ def address_blocks(reading: Reading) -> list[AddressBlock]:
         lines = _lines_under(caption.cell, reading)
         if owner and len(lines) == 1 and not set(words) & _CITY:
             lines += _city_box(caption.cell, reading)
-        if len(lines) > 1:
-            found.append(AddressBlock((*owner, *words), tuple(lines), named))
+        phones = [line for line in lines if _is_phone(line)] if named else []
+        kept = [line for line in lines if line not in phones]
+        if len(kept) > 1:
+            found.append(AddressBlock((*owner, *words), tuple(kept), named, tuple(phones)))
     return found
+
+
+def _is_phone(line: Sequence[Token]) -> bool:
+    text = " ".join(token.text for token in line)
+    return bool(find_codes("phone", text)) and sum(map(str.isalpha, text)) <= _FEW
 
 
 def _lines_under(caption: Cell, reading: Reading) -> list[tuple[Token, ...]]:
     """The answer's lines, which begin at one place; captions that run on over several lines are no answer."""
+    boxed = reading.answers_under.get(caption.tokens[0].index)
+    if boxed:
+        return [tuple(t for cell in row for t in cell.tokens) for _, row in groupby(boxed, lambda cell: cell.line)]
     lines: list[tuple[Token, ...]] = []
     first, floor = None, caption
     for line in reading.layout.lines[caption.line + 1 : caption.line + 12]:

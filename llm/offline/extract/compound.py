@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
-from llm.offline.extract.values import Value, joined, values_in
+from llm.offline.extract.values import WORDY, Value, joined, values_in
 from llm.offline.layout.model import Cell
 from llm.offline.matching.senses import held, senses_of
 from llm.offline.matching.words import words_of
@@ -49,6 +49,8 @@ def _wanted(target: Target) -> str:
         named = frozenset({target.part}) if len(named) < 2 else named
     if target.kind == "date":
         return "date"
+    if target.kind not in WORDY and not target.part:
+        return ""
     if not named and "place" in senses:
         return "city"
     return next(iter(named)) if len(named) == 1 else ""
@@ -73,7 +75,7 @@ def _fits(target: Target, wanted: str, said: frozenset[str], cell: Cell) -> bool
     if signed:
         return wanted == "city" and (bool(senses & {"signature", "place"}) or len(target.words) == 1)
     own = {word for word in target.words if not senses_of((word,))[0] & (_PLACES | _NAMES | {"name", "place"})}
-    return not own or bool(own & set(words_of(cell.text))) or not target.party
+    return not own or bool(own & set(words_of(cell.text)))
 
 
 def part_of(wanted: str, caption: Cell, answer: Value, reading: Reading) -> Value | None:

@@ -44,8 +44,8 @@ def from_parties(target: Target, parties: Sequence[Party]) -> Iterator[Candidate
 
 
 def from_boxes(target: Target, reading: Reading) -> Iterator[Candidate]:
-    """The address in a form's box, whole, for who asks for it as one text."""
-    if target.kind in WORDY and target.part == "address":
+    """What is in a form's box for name and address: the address as one text, the name, a part of it."""
+    if target.kind in WORDY or target.kind == "phone":
         for value, alike, label in boxed_addresses(target.words, reading):
             if alike >= ALIKE:
                 yield Candidate(value, 0.6 + 0.5 * alike, label)

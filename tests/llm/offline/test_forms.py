@@ -347,3 +347,34 @@ def test_an_answer_to_several_things_is_cut_as_its_caption_says(
 ) -> None:
     paper = Paper().put(56, 50, "Formular", size=16).put(56, 100, caption, size=7).put(56, 112, answer)
     assert {name: extract(document(paper), {name: TEXT})[name] for name in wanted} == wanted
+
+
+def test_name_address_and_phone_in_one_box_are_told_apart_and_boxes_below_belong_to_their_owner() -> None:
+    paper = Paper().put(40, 60, "PAYER'S name, street address, city or town, state, ZIP code,", size=7)
+    paper.put(40, 67, "and telephone no.", size=7).put(320, 60, "OMB No. 1545-0112", size=7)
+    for place, line in enumerate(("Prairie Savings", "77 Elevator Road", "Brookings, SD 57006", "(605) 555-0148")):
+        paper.put(40, 78 + 11 * place, line)
+    boxes = ("HOLDER'S name", "Leo Vander"), ("Street address", "4402 Coteau Dr."), ("City, ZIP code", "Hill, SD 57201")
+    for place, (caption, answer) in enumerate(boxes):
+        paper.put(40, 140 + 36 * place, caption, size=7).put(40, 150 + 36 * place, answer)
+    names = ("PayerName", "PayerAddress", "PayerPhone", "HolderName", "HolderStreet", "HolderCityStateZip")
+    found = extract(document(paper), dict.fromkeys(names, TEXT))
+    assert list(found.values()) == [
+        "Prairie Savings",
+        "77 Elevator Road Brookings, SD 57006",
+        "(605) 555-0148",
+        "Leo Vander",
+        "4402 Coteau Dr.",
+        "Hill, SD 57201",
+    ]
+
+
+def test_the_sentence_that_names_the_answer_names_its_field() -> None:
+    paper = Paper().put(40, 40, "Form K-17", size=14).put(40, 56, "Form K-17 (Rev. 2020)", size=8)
+    paper.put(40, 100, "1 Trading name (as on your permit). It is required; do not leave it blank.", size=8)
+    paper.put(40, 112, "Harbour Mills", origin="form")
+    paper.put(40, 140, "5 Depot (number and row). See the rules.", size=8).put(40, 152, "12 North", origin="form")
+    for place in range(3):
+        paper.put(40, 200 + 40 * place, f"Remark {place}", size=8).put(40, 212 + 40 * place, "none", origin="form")
+    found = proposed(document(paper))
+    assert (found["trading_name"], found["depot"]) == ("Harbour Mills", "12 North")

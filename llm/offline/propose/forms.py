@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from llm.offline.extract.blocks import address_blocks
 from llm.offline.extract.boxes import LARGER
+from llm.offline.extract.compound import names_place_and_date
 from llm.offline.extract.fill import assign
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
@@ -19,6 +21,8 @@ from llm.offline.propose.nodes import Schema, concept_node, field_node
 
 _ALSO = ("birth_date", "email", "phone", "fax", "iban", "bic", "bank_name", "account_holder", "account_number")
 _WHOLE = 0.95
+_SHORT = 5
+"""Units: words."""
 
 
 def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
@@ -30,6 +34,11 @@ def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
     names = sorted(hits, key=lambda name: (hits[name].cell.line, hits[name].cell.x0))
     nodes = {name: concept_node(concepts()[name]) for name in names}
     spent = {token.index for hit in hits.values() for token in hit.cell.tokens[hit.start : hit.end]}
+    if nodes.pop("postcode_and_city", None):
+        nodes |= {name: nodes.get(name) or concept_node(concepts()[name]) for name in ("postcode", "city")}
+    for name, (node, tokens) in [*_owned_fields(reading), *_signing_fields(reading)]:
+        nodes.setdefault(name, node)
+        spent |= tokens
     seen: dict[tuple[int, ...], str] = {}
     for assigned in assign([make_target((name,), node, str(node["type"])) for name, node in nodes.items()], reading):
         name, tokens = assigned.target.path[0], assigned.candidate.value.tokens
@@ -38,6 +47,27 @@ def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
         seen.setdefault(tokens, name)
         spent.update(tokens)
     return nodes, spent
+
+
+def _owned_fields(reading: Reading) -> Iterator[tuple[str, tuple[Schema, set[int]]]]:
+    """Name, address and telephone number where one box asks for them at once, named after whose they are."""
+    for block in address_blocks(reading):
+        owner = name_from_words(block.owner)
+        if owner and block.named:
+            asked = {"name": "Name", "address": "Address", **({"phone": "Telephone number"} if block.phones else {})}
+            words = {token.index for line in (*block.lines, *block.phones) for token in line}
+            for part, about in asked.items():
+                yield f"{owner}_{part}", (field_node("string", f"{about} of the {block.owner[0]}, as printed"), words)
+
+
+def _signing_fields(reading: Reading) -> Iterator[tuple[str, tuple[Schema, set[int]]]]:
+    """Place and date where one line asks for both."""
+    for caption in reading.captions:
+        if len(caption.words) <= _SHORT and names_place_and_date(caption.words) and not caption.start:
+            words = {token.index for token in caption.cell.tokens}
+            yield "signing_place", (field_node("string", "Place of signing, as printed"), words)
+            yield "signing_date", (concept_node(concepts()["signing_date"]), words)
+            return
 
 
 @lru_cache(maxsize=1)

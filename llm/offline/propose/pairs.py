@@ -27,6 +27,7 @@ _WHOLE = 0.9
 _KNOWN = 0.5
 _REACH = 0.6
 _PAGES = 3
+_BOXES = 45
 _NUMBER = 4
 """Units: characters. A number of so many is the same one wherever it stands."""
 _AMOUNTS = frozenset(
@@ -192,12 +193,16 @@ def _pair(caption: Caption, reading: Reading, form: IsCaption | None) -> Pair | 
     )
     if not (likely and short and name) or (not caption.colon and value.text[:1].islower()):
         return None
+    if form is not None and kind == "number":
+        kind = "text"  # a form holds what was written into it
     return Pair(caption, value, kind, name, known, concept)
 
 
 def _is_numbered(caption: Caption) -> bool:
+    """Whether a caption has the number of a box: no house has so low a one in an address, mostly."""
     tokens = caption.cell.tokens
-    return len(tokens) > 1 and bool(re.match(r"^\d{1,2}(?:\.\d{1,2})?[a-z]?[.)]?$", tokens[0].text))
+    number = re.match(r"^(\d{1,2})(?:\.\d{1,2})?[a-z]?[.)]?$", tokens[0].text)
+    return len(tokens) > 1 and number is not None and int(number.group(1)) <= _BOXES
 
 
 def _inline(caption: Caption, reading: Reading) -> Pair | None:

@@ -39,7 +39,7 @@ def propose(reading: Reading) -> Proposal:
     if form:
         fields, spent = asked_fields(reading)
         most = MAX_FORM_FIELDS
-    proposed = table_fields(reading, kind.kind.key, spent if form else ())
+    proposed = table_fields(reading, kind.kind.key, frozenset(spent) if form else frozenset())
     tables = proposed.fields
     if "taxes" in tables:
         fields.pop("tax_rate", None)

@@ -1,5 +1,6 @@
 """Tables as arrays of objects: a name for the table, names and types for its columns."""
 
+import re
 from collections.abc import Container
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from llm.offline.propose.nodes import Schema, concept_node, field_node, rows_nod
 from llm.offline.tables.details import edge_of, parted
 from llm.offline.tables.figures import is_numeric
 from llm.offline.tables.meaning import meanings
+from llm.offline.typing.dates import find_dates
 
 MAX_COLUMNS, MAX_TABLES = 10, 4
 _PREFERRED = (
@@ -25,13 +27,16 @@ _PREFERRED = (
 _TAX = frozenset({"tax_base", "tax_amount"})
 _SHORT = {"line_amount": "amount", "line_tax_rate": "tax_rate", "line_discount": "discount", "line_date": "date",
           "item_position": "position", "line_balance": "balance", "line_document_number": "invoice_number",
-          "line_due_date": "due_date"}  # fmt: skip
+          "line_due_date": "due_date", "line_value_date": "value_date"}  # fmt: skip
 _ITEMS = frozenset(
     {"description", "quantity", "unit_price", "line_amount", "item_number", "tax_base", "tax_amount", "test_name",
      "test_result", "open_amount", "debit", "credit", "line_balance"}
 )  # fmt: skip
 _LISTED = frozenset({"quantity", "unit", "description", "unit price", "amount"})
 """What the columns of lists without a head are called."""
+_FEW, _MOST = 2, 0.7
+_DAY = re.compile(r"^(?:\d{1,2}\.\d{1,2}\.|\d{1,2}[/-]\d{1,2})$")
+"""A day without its year."""
 _SHARE = 0.3
 _WORDY = 0.05
 _UNIT = 8
@@ -48,7 +53,7 @@ class Proposed:
     lines: frozenset[int]
 
 
-def table_fields(reading: Reading, kind: str = "", spent: Container[int] = ()) -> Proposed:
+def table_fields(reading: Reading, kind: str = "", spent: frozenset[int] = frozenset()) -> Proposed:
     """The document's tables by name; a table that continues on the next page counts once.
 
     What has words of `spent` is no table, nor what has labels for values: rows of boxes look like one.
@@ -57,7 +62,7 @@ def table_fields(reading: Reading, kind: str = "", spent: Container[int] = ()) -
     lines: set[int] = set()
     seen: set[tuple[str, ...]] = set()
     for table in sorted(reading.tables, key=lambda table: -len(table.rows) * len(table.headers)):
-        if _has(table, spent, reading) or _is_boxes(table, reading):
+        if _has(table, spent, reading) or _is_boxes(table, reading, form=bool(spent)):
             continue
         columns = _columns(table, reading)
         if table.headers in seen:
@@ -90,9 +95,9 @@ def _has(table: Table, words: Container[int], reading: Reading) -> bool:
     return any(token.index in words for line in lines for cell in line.cells for token in cell.tokens)
 
 
-def _is_boxes(table: Table, reading: Reading) -> bool:
+def _is_boxes(table: Table, reading: Reading, *, form: bool) -> bool:
     """Whether what stands under the names are labels themselves, or what a table's names are belongs to parties."""
-    if set(table.headers) <= _LISTED and _are_labels(table, reading):
+    if set(table.headers) <= _LISTED and (_are_labels(table, reading) or (form and len(table.rows) <= _FEW)):
         return True
     if meanings(table, reading.point):
         return False
@@ -119,7 +124,7 @@ def _columns(table: Table, reading: Reading) -> dict[str, Schema]:
     proven = _proven(table, reading)
     filled = [n for n, _ in enumerate(table.headers) if any(row.cells[n] for row in table.rows)][:MAX_COLUMNS]
     numeric = {number: _is_number(table, number, reading) for number in filled}
-    meant = _meant(table, proven, numeric)
+    meant = _meant(table, proven, numeric, reading)
     columns: dict[str, Schema] = {}
     for number in filled:
         header, name = table.headers[number], meant.get(number, "")
@@ -175,7 +180,7 @@ def _is_tax_table(table: Table) -> bool:
     return named >= _TAX and "description" not in named and "quantity" not in named
 
 
-def _meant(table: Table, proven: dict[int, str], numeric: dict[int, bool]) -> dict[int, str]:
+def _meant(table: Table, proven: dict[int, str], numeric: dict[int, bool], reading: Reading) -> dict[int, str]:
     """What columns mean: what their numbers prove, else what their names say; the surest first, each concept once."""
     meant = {number: name for number, name in proven.items() if name in concepts() and number in numeric}
     taxes = _is_tax_table(table)
@@ -183,7 +188,9 @@ def _meant(table: Table, proven: dict[int, str], numeric: dict[int, bool]) -> di
         (rank, -number, name)
         for number in numeric
         if number not in meant
-        for name, told in _ranks(table.headers[number], taxes=taxes, numeric=numeric[number]).items()
+        for name, told in _ranks(
+            table.headers[number], taxes=taxes, numeric=numeric[number], dates=_is_dates(table, number, reading)
+        ).items()
         if (rank := told + (_WORDY if name == "description" and _is_wordy(table, number) else 0.0))
     ]
     only = {number: sum(-other == number for _, other, _ in said) for number in numeric}
@@ -193,13 +200,23 @@ def _meant(table: Table, proven: dict[int, str], numeric: dict[int, bool]) -> di
     return meant
 
 
+def _is_dates(table: Table, column: int, reading: Reading) -> bool:
+    """Whether a column holds days, with or without their year."""
+    texts = [row.text(column) for row in table.rows if row.cells[column]]
+    return 2 * sum(bool(_DAY.match(text)) or _is_date(text, reading) for text in texts) > len(texts)
+
+
+def _is_date(text: str, reading: Reading) -> bool:
+    return any(found.start == 0 and found.end >= _MOST * len(text) for found in find_dates(text, reading.order))
+
+
 def _is_wordy(table: Table, column: int) -> bool:
     """Whether a column holds texts of several words."""
     texts = [row.text(column) for row in table.rows if row.cells[column]]
     return 2 * sum(" " in text and any(map(str.isalpha, text)) for text in texts) > len(texts)
 
 
-def _ranks(header: str, *, taxes: bool, numeric: bool) -> dict[str, float]:
+def _ranks(header: str, *, taxes: bool, numeric: bool, dates: bool) -> dict[str, float]:
     """The concepts that a column's name may mean, with how well. Units: about 0–1, in steps of tenths."""
     words = words_of(header)
     ranks: dict[str, float] = {}
@@ -208,6 +225,7 @@ def _ranks(header: str, *, taxes: bool, numeric: bool) -> dict[str, float]:
         for name in hit.concepts if share >= _SHARE else ():
             rank = share + (0.2 if taxes == (name in _TAX) else 0.0)
             rank -= 0.3 if concepts()[name].kind in _NUMBERS and not numeric else 0.0
+            rank -= 0.5 if dates != (concepts()[name].kind == "date") else 0.0
             ranks[name] = max(ranks.get(name, 0.0), round(rank, 1) - 0.001 * _rank(name))
     return ranks
 
@@ -231,6 +249,8 @@ def _rank(name: str) -> int:
 def _is_number(table: Table, column: int, reading: Reading) -> bool:
     filled = [[token for cell in cells for token in cell.tokens] for row in table.rows if (cells := row.cells[column])]
     plain = [tokens for tokens in filled if sum(map(str.isalpha, "".join(t.text for t in tokens))) <= _UNIT]
+    if _is_dates(table, column, reading):
+        return False
     numbers = [bool(values_in("amount", tokens, reading) or values_in("percent", tokens, reading)) for tokens in plain]
     return bool(filled) and sum(numbers) >= 0.7 * len(filled)
 

@@ -8,7 +8,7 @@ from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import Value
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.senses import held, senses_of
-from llm.offline.matching.words import likeness, words_of
+from llm.offline.matching.words import likeness, word_list, words_of
 from llm.offline.typing.codes import find_codes
 from llm.offline.typing.places import find_place
 
@@ -35,6 +35,16 @@ class AddressBlock:
     lines: tuple[tuple[Token, ...], ...]
     named: bool
     phones: tuple[tuple[Token, ...], ...] = ()
+
+    @property
+    def owner(self) -> tuple[str, ...]:
+        """Whose they are: "PAYER'S name, street …", "Nom et adresse de l'employeur"."""
+        telling = [word for word in self.words if word not in word_list("stop") and len(word) > 1]
+        known = {word for word in telling if held(senses_of((word,))) & (_PARTS | {"country"})}
+        first = next((place for place, word in enumerate(telling) if word in known), 0)
+        last = next((place for place, word in enumerate(reversed(telling)) if word in known), 0)
+        before, after = telling[:first], telling[len(telling) - last :]
+        return tuple((before or after)[:2])
 
     def value(self, *, with_name: bool) -> Value | None:
         """The lines as one text. None when nothing but a name was written."""

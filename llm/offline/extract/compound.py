@@ -56,6 +56,11 @@ def _wanted(target: Target) -> str:
     return next(iter(named)) if len(named) == 1 else ""
 
 
+def names_place_and_date(words: tuple[str, ...]) -> bool:
+    """Whether a caption asks for the place and the date of a signature at once."""
+    return _senses_said(words) == {"city", "date"}
+
+
 def _senses_said(words: tuple[str, ...]) -> frozenset[str]:
     senses = held(senses_of(words))
     if "place" in senses:

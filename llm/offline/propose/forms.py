@@ -16,6 +16,7 @@ from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.words import words_of
+from llm.offline.propose.english import in_english_words, is_english
 from llm.offline.propose.naming import name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node
 
@@ -36,9 +37,9 @@ def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
     spent = {token.index for hit in hits.values() for token in hit.cell.tokens[hit.start : hit.end]}
     if nodes.pop("postcode_and_city", None):
         nodes |= {name: nodes.get(name) or concept_node(concepts()[name]) for name in ("postcode", "city")}
-    for name, (node, tokens) in [*_owned_fields(reading), *_signing_fields(reading)]:
+    for name, (node, taken) in [*_owned_fields(reading), *_signing_fields(reading)]:
         nodes.setdefault(name, node)
-        spent |= tokens
+        spent |= taken
     seen: dict[tuple[int, ...], str] = {}
     for assigned in assign([make_target((name,), node, str(node["type"])) for name, node in nodes.items()], reading):
         name, tokens = assigned.target.path[0], assigned.candidate.value.tokens
@@ -52,7 +53,7 @@ def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
 def _owned_fields(reading: Reading) -> Iterator[tuple[str, tuple[Schema, set[int]]]]:
     """Name, address and telephone number where one box asks for them at once, named after whose they are."""
     for block in address_blocks(reading):
-        owner = name_from_words(block.owner)
+        owner = name_from_words(in_english_words(block.owner, english=is_english(reading))[0])
         if owner and block.named:
             asked = {"name": "Name", "address": "Address", **({"phone": "Telephone number"} if block.phones else {})}
             words = {token.index for line in (*block.lines, *block.phones) for token in line}

@@ -378,3 +378,26 @@ def test_the_sentence_that_names_the_answer_names_its_field() -> None:
         paper.put(40, 200 + 40 * place, f"Remark {place}", size=8).put(40, 212 + 40 * place, "none", origin="form")
     found = proposed(document(paper))
     assert (found["trading_name"], found["depot"]) == ("Harbour Mills", "12 North")
+
+
+def test_own_fields_part_what_one_line_asks_for_and_name_what_an_owner_fills_in() -> None:
+    paper = Paper().put(56, 40, "Registration form", size=16)
+    rows = (
+        ("Vorname und Name", ("Anna Berg",)),
+        ("Straße und Hausnummer", ("Hafenweg 7",)),
+        ("Postleitzahl und Ort", ("53844 Troisberg",)),
+        ("Name und Anschrift des Arbeitgebers", ("Nordhafen GmbH", "Kai 3", "20457 Hamburg")),
+        ("Ort, Datum", ("Troisberg, 14.06.2025",)),
+    )
+    y = 90
+    for caption, answers in rows:
+        paper.put(56, y, caption, size=7)
+        for place, answer in enumerate(answers):
+            paper.put(56, y + 11 + 12 * place, answer)
+        y += 24 + 12 * len(answers)
+    found = proposed(document(paper))
+    assert found.items() >= {
+        "full_name": "Anna Berg", "street": "Hafenweg 7", "postcode": "53844", "city": "Troisberg",
+        "signing_place": "Troisberg", "signing_date": "2025-06-14",
+    }.items()  # fmt: skip
+    assert {"Nordhafen GmbH", "Kai 3 20457 Hamburg"} <= set(map(str, found.values()))

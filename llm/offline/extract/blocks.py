@@ -77,12 +77,18 @@ def boxed_addresses(wanted: Sequence[str], reading: Reading) -> Iterator[tuple[V
     whose = {word for word in wanted if not held(senses_of((word,))) & _PARTS}
     parts = held(senses_of(tuple(wanted))) & _PARTS
     for block in address_blocks(reading):
-        if not whose or not whose <= set(block.words):
+        if not whose or not all(_says(block.words, word) for word in whose):
             continue
         whole = "address" in parts and "street" not in parts
         value = block.value(with_name="name" in wanted) if whole else block.part(parts)
         if value is not None:
             yield value, max(likeness(wanted, block.words), _OWNED), " ".join(block.words)
+
+
+def _says(words: Sequence[str], wanted: str) -> bool:
+    """Whether a caption has a word, or one of its meaning: "des Arbeitgebers" for employer."""
+    meant = held(senses_of((wanted,)))
+    return any(other == wanted or meant & held(senses_of((other.removesuffix("s"),))) for other in words)
 
 
 def address_blocks(reading: Reading) -> list[AddressBlock]:

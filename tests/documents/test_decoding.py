@@ -68,15 +68,23 @@ def test_what_they_do_not_have_is_left_out(character: str) -> None:
 @pytest.mark.parametrize(
     ("space", "second", "words"),
     [
-        (0.9, 31, ["11", "9"]),  # read
-        (0.1, 33, ["11", "9"]),  # nearly read, and there is white
-        (0.0, 33, ["119"]),
-        (0.0, 37, ["11", "9"]),  # not read, but there is very much white
+        (0.9, 31, ["aa", "b"]),  # read
+        (0.1, 33, ["aa", "b"]),  # nearly read, and there is white
+        (0.0, 33, ["aab"]),
+        (0.0, 37, ["aa", "b"]),  # not read, but there is very much white
     ],
 )
 def test_words_part_at_spaces_and_at_white(space: float, second: int, words: list[str]) -> None:
     ink = line((10, 18), (20, 30), (second, second + 10))
-    read = characters(("1", 14, 0.0), ("1", 25, 0.0), ("9", second + 5, space))
+    read = characters(("a", 14, 0.0), ("a", 25, 0.0), ("b", second + 5, space))
+
+    assert [word.text for word in parted(read, ink)] == words
+
+
+@pytest.mark.parametrize(("space", "words"), [(0.1, ["111"]), (0.9, ["11", "1"])])
+def test_white_between_figures_is_no_space(space: float, words: list[str]) -> None:
+    ink = line((10, 18), (20, 30), (36, 46))
+    read = characters(("1", 14, 0.0), ("1", 25, 0.0), ("1", 41, space))
 
     assert [word.text for word in parted(read, ink)] == words
 

@@ -23,6 +23,7 @@ _ALONE = 0.95
 """Units: quality of a hit. From here on nothing else stands in the label."""
 _FILLED = 5
 """Units: words. A document with as many in form fields is a form that was filled in there."""
+_CUT = 2
 _AMONG = 0.7
 _PERSONAL = frozenset({"last_name", "first_name", "full_name", "birth_date", "birth_place", "nationality"})
 _ASKED = 4
@@ -40,7 +41,8 @@ class Reading:
         self.order: DateOrder = date_order(self.text, self.language)
         self.point = decimal_point(self.text)
         self.dollar = dollar_of(self.text)
-        self.tables = tuple(table for table in find_tables(self.layout.lines) if _means_something(table))
+        found = (table for table in find_tables(self.layout.lines) if _means_something(table))
+        self.tables = tuple(table for table in found if not self._cuts_boxes(table))
         self.tax_lines = tuple(find_tax_lines(self.layout.lines, self.point))
         self.table_lines = frozenset(index for table in self.tables for index in table.lines)
 
@@ -75,6 +77,11 @@ class Reading:
         return {token.index: token for cell in self.cells for token in cell.tokens}
 
     @cached_property
+    @cached_property
+    def tokens_line(self) -> dict[int, int]:
+        """The line of each cell's first word."""
+        return {cell.tokens[0].index: cell.line for cell in self.cells}
+
     def own(self) -> frozenset[str]:
         """The senses of the document's title: what it is."""
         return own_kinds(self.layout, self.table_lines)
@@ -166,9 +173,9 @@ class Reading:
         """First words of the captions that stand over their answers in boxes, with the lines of these."""
         heads = {cell.tokens[0].index: cell.line for cell in self.cells}
         found: dict[int, tuple[Cell, ...]] = {}
-        for first, lines in answers_under(self.layout, typed=bool(self._printed)).items():
+        for first, lines in self._boxes.items():
             kept = tuple(takewhile(lambda cell: cell.line not in self.table_lines, lines))
-            if kept and heads[first] not in self.table_lines and first not in self.answers_over:
+            if kept and self.tokens_line[first] not in self.table_lines and first not in self.answers_over:
                 found[first] = kept
         return found
 
@@ -179,6 +186,19 @@ def _stands_alone(hit: Hit) -> bool:
     begins = hit.start == 0 or (hit.start == 1 and bool(LEADING_NUMBER.match(tokens[0].text)))
     return (begins and hit.quality >= _ALONE) or (hit.quality >= _AMONG and has_colon(hit))
 
+
+    @cached_property
+    def _boxes(self) -> dict[int, tuple[Cell, ...]]:
+        return answers_under(self.layout, typed=bool(self._printed))
+
+    def _cuts_boxes(self, table: Table) -> bool:
+        """Whether what looks like a table is the answers of several boxes: their captions stand between its rows."""
+        heads = [first for first, lines in self._boxes.items() if lines[0].line in table.lines]
+        return sum(_is_between(self.tokens_line[first], table) for first in heads) >= _CUT
+
+
+def _is_between(line: int, table: Table) -> bool:
+    return min(table.lines) < line < max(table.lines) and line not in table.lines
 
 def _is_asked(hit: Hit) -> bool:
     return any(concepts()[name].form for name in hit.concepts)

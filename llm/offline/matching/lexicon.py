@@ -44,7 +44,8 @@ class PhraseHit:
 class Kind:
     """A kind of document: what it is called, its titles on paper, the fields that it usually has.
 
-    `form`: one to fill in; `sense`: what its title stands for; `signs`: words that only such documents have together.
+    `form`: one to fill in; `sense`: what its title stands for; `signs`: words that only such documents have together;
+    `of`: the wider kind whose title it has.
     """
 
     key: str
@@ -54,6 +55,7 @@ class Kind:
     form: bool = False
     sense: str = ""
     signs: tuple[str, ...] = ()
+    of: str = ""
 
 
 def _load(name: str) -> Any:
@@ -89,6 +91,7 @@ def kinds() -> tuple[Kind, ...]:
             entry.get("form", False),
             entry.get("sense", ""),
             tuple(entry.get("signs", ())),
+            entry.get("of", ""),
         )
         for key, entry in _load("kinds.json").items()
     )

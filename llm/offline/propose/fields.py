@@ -1,6 +1,7 @@
 """The fields that a document has: the usual ones of its kind, further labelled values, check boxes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from llm.offline.extract.fill import Assigned, assign
 from llm.offline.extract.reading import Reading
@@ -36,6 +37,7 @@ def usual_fields(kind: Kind, reading: Reading) -> tuple[dict[str, Schema], set[i
     found: dict[str, Schema] = {}
     parts: dict[str, list[str]] = {}
     spent: set[int] = set()
+    values: dict[str, Any] = {}
     lines: dict[tuple[str, ...], int] = {}
     for assigned in assign(targets, reading):
         if _is_no_name(assigned):
@@ -50,6 +52,9 @@ def usual_fields(kind: Kind, reading: Reading) -> tuple[dict[str, Schema], set[i
             found.setdefault(path[0], {})
         elif assigned.value not in ("", None):
             found[path[0]] = next(node for held, node in wanted if held == path)
+            values[path[0]] = assigned.value
+    if values.get("account_number") == values.get("iban"):
+        found.pop("account_number", None)
     for name, held in parts.items():
         found[name] = address_node(_SAID.get(role := name.removesuffix("_address"), role), held)
     return found, spent

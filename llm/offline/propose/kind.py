@@ -84,8 +84,8 @@ def _signs(reading: Reading) -> dict[str, int]:
 
 def _nearer(best: Kind, signs: dict[str, int]) -> Kind:
     """A kind whose title is the same but whose contents say more: the invoice for electricity, the one of a hotel."""
-    alike = [kind for kind in kinds() if kind.sense == best.sense and kind.sense and signs[kind.key] >= _TELLING]
-    return max(alike, key=lambda kind: signs[kind.key], default=best) if not best.signs else best
+    alike = [kind for kind in kinds() if kind.of == best.key and signs[kind.key] >= _TELLING]
+    return max(alike, key=lambda kind: signs[kind.key], default=best)
 
 
 def _mentioned(reading: Reading) -> Kind | None:

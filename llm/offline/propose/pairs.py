@@ -32,7 +32,7 @@ _NUMBER = 4
 """Units: characters. A number of so many is the same one wherever it stands."""
 _AMOUNTS = frozenset(
     {"net", "gross", "total", "tax", "amount", "price", "quantity", "payment", "discount", "installment", "percent",
-     "rate", "cost", "fee", "interest", "sum", "balance", "hours", "days"}
+     "rate", "cost", "fee", "interest", "sum", "page", "balance", "hours", "days"}
 )  # fmt: skip
 """What these words name is money or counted, no number of anything."""
 _UNITS = frozenset(

@@ -126,6 +126,10 @@ def prompt_text(name: str, fields: dict[str, Any]) -> str:
         "- Write dates as YYYY-MM-DD and numbers without thousands separators or currency signs, with a decimal point.",
         "- Keep identifiers, names and addresses exactly as printed.",
     ]
+    if any("labelled “" in str(node.get("description")) for node in fields.values() if isinstance(node, dict)):
+        lines.append(
+            "- A label in quotes in a field's description is how one document prints it; others may word it otherwise."
+        )
     arrays = [key for key, node in fields.items() if isinstance(node, dict) and node.get("type") == "array"]
     for key in arrays:
         lines.append(f"- {key}: one entry per row of the table, in the order of the document; leave out totals.")

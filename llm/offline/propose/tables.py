@@ -22,7 +22,7 @@ MAX_COLUMNS, MAX_TABLES = 10, 4
 _PREFERRED = (
     "description", "quantity", "unit_price", "line_amount", "unit", "line_tax_rate", "line_discount", "item_number",
     "item_position", "line_date", "tax_base", "tax_amount", "debit", "credit", "line_balance", "test_name",
-    "test_result", "reference_range", "line_document_number", "line_due_date", "open_amount",
+    "test_result", "reference_range", "value_date", "line_document_number", "line_due_date", "open_amount",
 )  # fmt: skip
 _TAX = frozenset({"tax_base", "tax_amount"})
 _SHORT = {"line_amount": "amount", "line_tax_rate": "tax_rate", "line_discount": "discount", "line_date": "date",

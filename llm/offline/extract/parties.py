@@ -43,9 +43,9 @@ def _is_order(reading: Reading) -> bool:
 
 
 def _turn_round(parties: Sequence[Party]) -> None:
-    """Sender and addressee change their roles, unless a heading gave one of them."""
+    """Sender and addressee change their roles, unless a heading says who the seller is."""
     other = {"seller": "buyer", "buyer": "seller"}
-    if any(party.role in other and party.certainty >= _TOLD and "city" in party.parts for party in parties):
+    if any(party.role == "seller" and party.certainty >= _TOLD and "city" in party.parts for party in parties):
         return
     for party in parties:
         if party.certainty < _TOLD:

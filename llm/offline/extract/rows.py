@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from llm.offline.extract.arithmetic import complete_row
@@ -18,9 +19,13 @@ from llm.offline.tables.details import edge_of, is_counted, parted
 from llm.offline.tables.figures import is_numeric
 from llm.offline.tables.finding import same_head
 from llm.offline.tables.meaning import meanings
+from llm.offline.typing.dates import find_day
 
 MAX_ROWS = 1000
 _CODE_WORDS = 3
+_MARKS = (("S", "H"), ("DR", "CR"), ("D", "C"))
+"""Taken off and put to an account."""
+_ANY_YEAR = 2000
 _ENOUGH = 0.9
 _PROVEN = 0.8
 """What a column is worth whose numbers prove its meaning, whatever its name says."""
@@ -190,8 +195,11 @@ def _kind_fit(target: Target, table: Table, column: int) -> float:
         return 0.5
     digits = sum(any(map(str.isdigit, text)) for text in texts) / len(texts)
     letters = sum(sum(map(str.isalpha, text)) > 4 for text in texts) / len(texts)
-    if target.kind in {"amount", "percent", "date"}:
+    days = sum(find_day(text, _ANY_YEAR) is not None for text in texts) / len(texts)
+    if target.kind == "date":
         return 0.2 + 0.8 * digits
+    if target.kind in {"amount", "percent"}:
+        return 0.2 + 0.8 * digits * (1.0 - 0.9 * days)
     return 0.45 + 0.55 * letters if _is(target, "description") else 1.0
 
 
@@ -210,12 +218,15 @@ def _row(
             values = days_in(tokens, reading)
         if not values and target.json_type == "string":
             values = values_in("text", tokens, reading)
+        if values and target.kind == "amount" and _is_debit(tokens, table, column):
+            values = [replace(values[0], value=-values[0].value)] if isinstance(values[0].value, Decimal) else values
         cleaned = cast(values[0], target) if values else None
         if cleaned is not None and cleaned != "":
             filled[target.path[-1]] = cleaned
             count += not _is(target, "unit")
     if count:
         _from_details(filled, row, table, columns, array.targets, reading)
+        _two_texts(filled, row, table, columns, array.targets)
         complete_row(filled, row, array.targets, reading)
     return filled, count
 
@@ -223,6 +234,13 @@ def _row(
 def _is_whole_code(target: Target, tokens: Sequence[Token]) -> bool:
     """Whether a cell of a column of codes is one code as it stands, blanks and all."""
     return _is(target, "item_number") and 1 < len(tokens) <= _CODE_WORDS
+
+
+def _is_debit(tokens: Sequence[Token], table: Table, column: int) -> bool:
+    """Whether an amount is marked as taken off an account, "735,00 S" beside "118,50 H"; other letters are taxes."""
+    marks = {row.text(column).split(" ")[-1].upper() for row in table.rows if row.cells[column]}
+    pair = next((pair for pair in _MARKS if marks <= set(pair) and pair[1] in marks), None)
+    return pair is not None and tokens[-1].text.upper() == pair[0]
 
 
 def _names(targets: Sequence[Target], columns: Columns) -> int | None:
@@ -269,6 +287,27 @@ def _from_details(
             continue
         if values and (cleaned := cast(values[0], target)) is not None:
             filled[target.path[-1]] = cleaned
+
+
+def _two_texts(filled: dict[str, Any], row: Row, table: Table, columns: Columns, targets: Sequence[Target]) -> None:
+    """Where a schema has one more text than the table has columns of words ("counterparty" and "description"),
+
+    the first line is the one that has no column, and the lines under it are the description.
+    """
+    named = _names(targets, columns)
+    other = [number for number, target in enumerate(targets) if number not in columns and _is_free_text(target)]
+    if named is None or len(other) != 1 or not _is(targets[named], "description"):
+        return
+    name, rest = parted(row, columns[named][0], edge_of(table, columns[named][0]))
+    if not rest or _TITLES & set(words_of_name(targets[named].path[-1])):
+        return
+    for number, cells in ((other[0], name), (named, rest)):
+        text = " ".join(cell.text for cell in cells)
+        filled[targets[number].path[-1]] = text
+
+
+def _is_free_text(target: Target) -> bool:
+    return target.concept is None and target.kind == "text" and target.json_type == "string" and not target.enum
 
 
 def _labelled(target: Target, tokens: Sequence[Token], reading: Reading) -> list[Any]:

@@ -2,8 +2,10 @@
 
 import re
 
+_CODES = "EUR|USD|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|JPY"
 _NUMERIC = re.compile(
-    r"^[(\[]?[-+−–]?\s*(?:[$€£¥]|[A-Z]{1,2}\$|[A-Z]{3})?\s*[-+−–]?\d[\d.,'’ ]*\s*(?:%|[$€£¥]|[A-Z]{3}|[-−–])?\s*[)\]]?$"
+    rf"^[(\[]?[-+−–]?\s*(?:[$€£¥]|[A-Z]{{1,2}}\$|{_CODES})?\s*[-+−–]?\d[\d.,'’ ]*\s*"
+    rf"(?:%|[$€£¥]|{_CODES}|[-−–])?\s*[)\]]?$"
 )
 _NUMBER_WITH_UNIT = re.compile(r"^[-+−]?\d[\d.,]*\s+\S{1,10}$")
 _MONEY = re.compile(r"\d[.,]\d{2}(?!\d)|\d,[-–—]|\d{1,3}(?:[.,'’ ]\d{3})+(?!\d)")

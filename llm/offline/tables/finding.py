@@ -46,17 +46,24 @@ def _on_page(lines: Sequence[Line]) -> list[tuple[Head, Table]]:
         if line.index in taken or (head := head_at(lines, place)) is None:
             continue
         table = _table(lines, place, head)
-        if table is not None and _has_empty(table) and (whole := head_at(lines, place, whole=True)) is not None:
-            head, table = whole, _table(lines, place, whole)
+        if table is not None and (whole := _torn(lines, table, head)) and (again := head_at(lines, place, whole=whole)):
+            head, table = again, _table(lines, place, again)
         if table is not None and _is_one(table):
             found.append((head, table))
             taken |= table.lines
     return found
 
 
-def _has_empty(table: Table) -> bool:
-    """Whether a column has nothing in it: perhaps two words of one name were taken for two names."""
-    return any(not any(row.cells[column] for row in table.rows) for column in range(len(table.headers)))
+def _torn(lines: Sequence[Line], table: Table, head: Head) -> frozenset[int]:
+    """The cells of a head of which a part has nothing under it: words of one name that were taken for two."""
+    empty = {
+        cell.tokens[0].index
+        for number, column in enumerate(head.columns)
+        if not any(row.cells[number] for row in table.rows)
+        for cell in column
+    }
+    cells = [cell for line in lines if line.index in head.lines for cell in line.cells]
+    return frozenset(cell.tokens[0].index for cell in cells if any(token.index in empty for token in cell.tokens))
 
 
 def _is_summed_up(lines: Sequence[Line], table: Table) -> bool:

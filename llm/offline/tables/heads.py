@@ -1,7 +1,7 @@
 """Heads of tables: lines of names of columns, on one to three lines, several names in a cell."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -39,16 +39,16 @@ class Head:
         return max(cell.height for column in self.columns for cell in column)
 
 
-def head_at(lines: Sequence[Line], place: int, *, whole: bool = False) -> Head | None:
+def head_at(lines: Sequence[Line], place: int, *, whole: Container[int] = ()) -> Head | None:
     """The head of which line `place` is the fullest line; None when it is no head.
 
-    `whole`: each cell is one name, even if it looks like several.
+    `whole`: the cells (by their first words' indexes) that are one name, even if they look like several.
     """
     line = lines[place]
     run = _run(line)
     if run is None or _fuller_below(lines, place, run):
         return None
-    columns = [[part] for cell in run for part in ([cell] if whole else parts_of(cell))]
+    columns = [[part] for cell in run for part in _names_in(cell, whole)]
     used = {line.index}
     columns += _beside(lines, place, run, used)
     for offset in (-1, 1, -2, 2):
@@ -62,6 +62,10 @@ def head_at(lines: Sequence[Line], place: int, *, whole: bool = False) -> Head |
                     _add(cell, columns)
     ordered = sorted((tuple(column) for column in columns), key=lambda column: min(cell.x0 for cell in column))
     return Head(tuple(ordered), frozenset(used), sum(_is_known(_text(column)) for column in ordered))
+
+
+def _names_in(cell: Cell, whole: Container[int]) -> list[Cell]:
+    return [cell] if cell.tokens[0].index in whole else parts_of(cell)
 
 
 def _beside(lines: Sequence[Line], place: int, run: Sequence[Cell], used: set[int]) -> list[list[Cell]]:

@@ -171,7 +171,6 @@ class Reading:
     @cached_property
     def answers_under(self) -> dict[int, tuple[Cell, ...]]:
         """First words of the captions that stand over their answers in boxes, with the lines of these."""
-        heads = {cell.tokens[0].index: cell.line for cell in self.cells}
         found: dict[int, tuple[Cell, ...]] = {}
         for first, lines in self._boxes.items():
             kept = tuple(takewhile(lambda cell: cell.line not in self.table_lines, lines))

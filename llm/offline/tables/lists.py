@@ -1,159 +1,197 @@
-"""Items without a head over them, as on receipts and in letters: words, and an amount at the end of the line."""
+"""Items without a head over them, as on receipts and in letters: words, and an amount at the end of the line.
 
-import re
+What an item needs may stand on two or three lines: its name, how many at what price, what they come to. Only what
+stands before the total is an item; where several blocks could be meant, it is the one that comes to the total.
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
-from llm.offline.layout.model import Cell, Line, Row, Table, Token
+from llm.offline.layout.model import Cell, Line, Row, Table
 from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.words import is_unit, words_of
 from llm.offline.tables.bodies import is_carried, is_sum
-from llm.offline.tables.figures import is_money, is_numeric, is_tax_mark
+from llm.offline.tables.figures import is_numeric
+from llm.offline.tables.items import Item, names_part, read_item, value_of
 
-HEADERS = ("quantity", "unit", "description", "unit price", "amount")
-_TIMES = frozenset({"x", "×", "X", "*", "@", "à", "a"})
-_COUNT = re.compile(r"^\d{1,4}(?:[.,]\d{1,3})?$")
-_POSITION = re.compile(r"^\d{1,3}\.$|^0\d{1,4}$")
-_GLUED = re.compile(r"^(\d{1,4})[x×]$", re.IGNORECASE)
-_PRICE_EACH = re.compile(r"^(?:[A-Z]{3}|[€$£])?(?:/\w+)$")
+HEADERS = ("item number", "date", "quantity", "unit", "description", "unit price", "amount")
+_PARTS = ("number", "day", "quantity", "unit", "name", "price", "amount")
+_INSIDE = frozenset({"discount_total", "quantity", "unit_price", "line_amount", "discount"})
+"""What a line may name that stands among the items."""
 _FAR = 2.6
 """Units: line heights. Items stand no further apart."""
 
 
 @dataclass(slots=True)
-class _Item:
-    """One item on its way: which words are its quantity, unit, name, price and amount."""
+class _Walk:
+    """The lines of a document from top to bottom: runs of items, and the sums after each."""
 
-    lines: list[int]
-    quantity: list[Token] = field(default_factory=list)
-    unit: list[Token] = field(default_factory=list)
-    name: list[Token] = field(default_factory=list)
-    price: list[Token] = field(default_factory=list)
-    amount: list[Token] = field(default_factory=list)
+    loose: bool = False
+    runs: list[list[Item]] = field(default_factory=lambda: [[]])
+    sums: list[tuple[int, Decimal]] = field(default_factory=list)
+    waiting: Item | None = None
+    """Words alone in their line: perhaps the name of what the next line counts."""
+    spoken: bool = False
+    """Whether what is waiting ends in words; what ends in figures names only what is counted and priced."""
+    held: Item | None = None
+    """A quantity or a price without an amount."""
+    last: Line | None = None
+
+    def cut(self) -> None:
+        """Let a new run begin."""
+        self.waiting = self.held = None
+        if self.runs[-1]:
+            self.runs.append([])
+
+    def take(self, line: Line) -> None:
+        """Read one line."""
+        if self.last is not None and _is_far(self.last, line):
+            self.cut()
+        self.last, before = line, self.last
+        item = read_item(line, loose=self.loose)
+        if self._measures(line, item, before):
+            return
+        if _ends(line, item, inside=bool(self.runs[-1])):
+            amount = value_of(item.amount)
+            if amount is not None:
+                self.sums.append((len(self.runs) - (not self.runs[-1]), abs(amount)))
+            if not names_part(item.name, "aside"):
+                self.cut()
+            return
+        if item.amount:
+            self._add(item, before)
+        elif item.quantity and item.price:
+            self._hold(item)
+        else:
+            self._wait(line, item)
+
+    def _measures(self, line: Line, item: Item, before: Line | None) -> bool:
+        """ "VOLUME 41,37 L", "PRIX UNIT. 1,789 €/L", "MONTANT 74,01 €": a line for each number, under the name."""
+        held = self.held
+        if item.amount and held is not None and held.quantity and held.price and names_part(item.name, "amount"):
+            if not held.comes_to(value_of(item.amount)) or not held.name:
+                return False
+            held.amount = item.amount
+            held.lines += [] if is_sum(" ".join(token.text for token in item.name)) else item.lines
+            self.runs[-1].append(held)
+            self.held = self.waiting = None
+            return True
+        part = next((part for part in ("quantity", "price") if item.name and names_part(item.name, part)), "")
+        found = item.quantity or item.price or item.amount if part else []
+        if not found:
+            return False
+        if held is None or not held.name:
+            held = self.held = Item([])
+            if before is not None and any(map(str.isalpha, before.cells[-1].text)):
+                held.name, held.lines = list(before.cells[-1].tokens), [before.index]
+        setattr(held, part, found)
+        if part == "quantity":
+            ends = line.cells[-1].tokens[-1:]
+            held.unit = item.unit or [token for token in ends if is_unit(token.text)]
+        held.lines += item.lines
+        return True
+
+    def _add(self, item: Item, before: Line | None) -> None:
+        run = self.runs[-1]
+        if not item.name:
+            waiting = self.waiting
+            if waiting is not None and (self.spoken or item.price):
+                item.name, item.lines = waiting.name, [*waiting.lines, *item.lines]
+                item.number, item.quantity = item.number or waiting.number, item.quantity or waiting.quantity
+            elif run and before is not None and _is_name(run[-1], before, item):
+                old = run.pop()
+                item.name, item.lines = [*old.name, *old.amount], [*old.lines, *item.lines]
+            else:
+                return
+        held = self.held
+        if held is not None and not item.quantity and held.comes_to(value_of(item.amount)):
+            item.quantity, item.unit, item.price = held.quantity, held.unit, held.price
+            item.lines = [*held.lines, *item.lines]
+        self.waiting = self.held = None
+        run.append(item)
+
+    def _hold(self, item: Item) -> None:
+        """ "2 x 1.99" under its item, or over it."""
+        run = self.runs[-1]
+        if run and not run[-1].quantity and item.comes_to(value_of(run[-1].amount)):
+            run[-1].quantity, run[-1].unit, run[-1].price = item.quantity, item.unit, item.price
+            run[-1].lines += item.lines
+        else:
+            self.held = item
+
+    def _wait(self, line: Line, item: Item) -> None:
+        if item.name and len(line.cells) == 1:
+            self.waiting, self.spoken = item, not any(map(str.isdigit, line.text[-3:]))
+        elif self.held is None:
+            self.waiting = None
 
 
 def find_lists(lines: Sequence[Line], taken: set[int]) -> list[Table]:
-    """The longest run of items on each page."""
-    runs: list[list[_Item]] = [[]]
-    waiting: Line | None = None
-    last: Line | None = None
-    for line in lines:
-        far = last is not None and (line.page != last.page or line.y0 - last.y1 > _FAR * _height(line))
-        if far or line.index in taken or _ends(line):
-            if runs[-1]:
-                runs.append([])
-            waiting = None
-        last = line
-        if line.index in taken or _ends(line):
-            continue
-        item = _item(line)
-        if item is None:
-            waiting = line if len(line.cells) == 1 and not any(map(str.isdigit, line.text[-3:])) else None
-            continue
-        if not item.name:
-            if waiting is None:
-                continue
-            item.name, item.lines = list(waiting.cells[0].tokens), [waiting.index, *item.lines]
-        waiting = None
-        runs[-1].append(item)
-    best = max(runs, key=len)
-    if len(best) < 2 and not (best and best[0].quantity and len(best[0].name) > 1):
+    """The items of a document: those that come to its total, else its longest run of items."""
+    for loose in (False, True):
+        walk = _Walk(loose=loose)
+        for line in lines:
+            if line.index in taken:
+                walk.cut()
+                walk.last = line
+            else:
+                walk.take(line)
+        found = _proven(walk) or ([] if loose else _longest(walk))
+        if found:
+            return [_table(found, lines)]
+    return []
+
+
+def _proven(walk: _Walk) -> list[Item]:
+    """The most items on end that come to a sum which stands below them."""
+    best: list[Item] = []
+    for first in range(len(walk.runs)):
+        items: list[Item] = []
+        for last in range(first, len(walk.runs)):
+            items = [*items, *walk.runs[last]]
+            total = sum((value_of(item.amount) or Decimal(0) for item in items), Decimal(0))
+            if len(items) > len(best) and any(place > last and abs(total) == amount for place, amount in walk.sums):
+                best = items
+    if len(best) == 1 and not walk.loose and not best[0].name:
         return []
-    return [_table(best, lines)]
+    return best if not walk.loose or len(best) > 1 else []
 
 
-def _height(line: Line) -> float:
-    return max(cell.height for cell in line.cells)
+def _longest(walk: _Walk) -> list[Item]:
+    best = max(walk.runs, key=len)
+    return best if len(best) > 1 or (best and best[0].quantity and len(best[0].name) > 1) else []
 
 
-def _ends(line: Line) -> bool:
+def _is_far(above: Line, line: Line) -> bool:
+    return line.page != above.page or line.y0 - above.y1 > _FAR * max(cell.height for cell in line.cells)
+
+
+def _ends(line: Line, item: Item, *, inside: bool) -> bool:
     """A total ends the items; so does a line of label and value that the vocabulary knows."""
     words = " ".join(cell.text for cell in line.cells if not is_numeric(cell.text))
-    if is_sum(words) or is_carried(words):
+    if is_sum(words) or is_carried(words) or (item.name and names_part(item.name, "aside")):
         return True
     label = words_of(line.cells[0].text)
-    return any(hit.end - hit.start >= 0.9 * len(label) for hit in find_phrases(label)) and len(line.cells) > 1
+    hits = [hit for hit in find_phrases(label) if hit.end - hit.start >= 0.9 * len(label)]
+    if inside and item.amount and any(_INSIDE & set(hit.concepts) for hit in hits):
+        return False
+    return bool(hits) and len(line.cells) > 1
 
 
-def _item(line: Line) -> _Item | None:
-    """A line that ends with an amount (and the letter of its tax) and begins with words or a quantity."""
-    tokens = [token for cell in line.cells for token in cell.tokens]
-    if tokens and is_tax_mark(tokens[-1].text) and len(tokens) > 2:
-        tokens = tokens[:-1]
-    end = len(tokens)
-    if end > 1 and re.fullmatch(r"[A-Z]{3}|[€$£]", tokens[end - 1].text):
-        end -= 1
-    start = end - 1
-    text = tokens[start].text if start >= 0 else ""
-    money = re.sub(r"(?<=\d)[A-Z*]$", "", text)
-    if not is_money(money) or start == 0:
-        return None
-    item = _Item([line.index], amount=list(tokens[start:end]))
-    if re.fullmatch(r"[-−+]|[A-Z]{3}|[€$£]", tokens[start - 1].text):
-        item.amount.insert(0, tokens[start - 1])
-        start -= 1
-    counted = start > 2 and bool(_POSITION.match(tokens[0].text))
-    _take_middle(item, tokens[counted:start])
-    return item if item.name or item.quantity else None
+def _is_name(item: Item, above: Line, below: Item) -> bool:
+    """Whether "Cola 0.33" is the name of what the next line counts, not an item for 0.33."""
+    in_words = len(above.cells) == 1 and item.lines == [above.index] and not item.quantity
+    return in_words and item.amount[-1].x1 < below.amount[0].x0
 
 
-def _take_middle(item: _Item, tokens: list[Token]) -> None:
-    """ "2 x Coffee", "Coffee 2 x 1.99", "0,814 kg x 2,99 EUR/kg", "Coffee 2 1.99"."""
-    texts = [token.text for token in tokens]
-    times = next((at for at, text in enumerate(texts) if text in _TIMES and 0 < at < len(texts)), None)
-    if texts and (match := _GLUED.match(texts[0])) and match:
-        item.quantity, tokens = tokens[:1], tokens[1:]
-    elif times is not None and (at := _count_before(texts, times)) is not None:
-        item.quantity = tokens[at : at + 1]
-        item.unit = tokens[at + 1 : times]
-        after = tokens[times + 1 :]
-        price = next((place for place, token in enumerate(after) if is_money(token.text) or _has_price(token)), None)
-        if price is not None and price <= 1:
-            item.price = after[: price + 1]
-            after = [t for t in after[price + 1 :] if not _PRICE_EACH.match(t.text) and not _is_sign(t)]
-        tokens = [*tokens[:at], *after]
-    elif len(texts) > 1 and _COUNT.match(texts[0]) and any(map(str.isalpha, texts[1])):
-        item.quantity, tokens = tokens[:1], tokens[1:]
-        if len(tokens) > 1 and is_unit(tokens[0].text):
-            item.unit, tokens = tokens[:1], tokens[1:]
-    if not item.price and len(tokens) > 1 and is_money(tokens[-1].text):
-        item.price, tokens = tokens[-1:], tokens[:-1]
-        if not item.quantity and len(tokens) > 1 and _COUNT.match(tokens[-1].text):
-            item.quantity, tokens = tokens[-1:], tokens[:-1]
-    while tokens and (tokens[-1].text in _TIMES or _is_sign(tokens[-1]) or set(tokens[-1].text) <= set(".…_-")):
-        tokens = tokens[:-1]
-    if any(sum(map(str.isalpha, token.text)) > 1 for token in tokens):
-        item.name = tokens
-
-
-def _count_before(texts: Sequence[str], times: int) -> int | None:
-    """Where the count stands that is multiplied: directly before the sign, or one word before it (its unit)."""
-    for at in (times - 1, times - 2):
-        if at >= 0 and _COUNT.match(texts[at]):
-            return at
-    return None
-
-
-def _has_price(token: Token) -> bool:
-    return bool(re.match(r"^[€$£]?\d+[.,]\d{2,3}", token.text))
-
-
-def _is_sign(token: Token) -> bool:
-    return bool(re.fullmatch(r"[A-Z]{3}|[€$£=]|[A-Z]{3}/\w+|/\w+", token.text))
-
-
-def _table(items: Sequence[_Item], lines: Sequence[Line]) -> Table:
+def _table(items: Sequence[Item], lines: Sequence[Line]) -> Table:
     covered = frozenset(index for item in items for index in item.lines)
     page = next(line.page for line in lines if line.index in covered)
-    used = [
-        number
-        for number, name in enumerate(("quantity", "unit", "name", "price", "amount"))
-        if any(getattr(item, name) for item in items)
-    ]
+    used = [number for number, name in enumerate(_PARTS) if any(getattr(item, name) for item in items)]
     rows = tuple(Row(tuple(_cells(item)[number] for number in used)) for item in items)
     return Table(tuple(HEADERS[number] for number in used), rows, covered, page)
 
 
-def _cells(item: _Item) -> tuple[tuple[Cell, ...], ...]:
-    parts = (item.quantity, item.unit, item.name, item.price, item.amount)
-    return tuple((Cell.of(part, item.lines[-1]),) if part else () for part in parts)
+def _cells(item: Item) -> tuple[tuple[Cell, ...], ...]:
+    return tuple((Cell.of(part, item.lines[-1]),) if (part := getattr(item, name)) else () for name in _PARTS)

@@ -1,7 +1,8 @@
 """How right the offline model is: `python -m bench.offline_accuracy [FOLDER] [--html REPORT] [--cache DIR]`.
 
-FOLDER has an `index.json` that names documents and their true values. Without one, the documents of `bench.papers`
-that nothing was tuned on are made and scored. For each kind and layout it prints
+FOLDER has an `index.json` that names documents and their true values. Without one, three sets are made and scored:
+the designed documents (`bench.designs`), the half that rules were developed with apart from the half that is only
+scored, and papers of `bench.papers` that nothing was developed with. For each kind and layout it prints
 (a) the share of leaves that are right when the schema has the truth's field names,
 (b) the share of true values that its own proposed schema finds,
 (c) values that stand nowhere on the page, (d) how many true values grounding locates, and how many at a wrong place.
@@ -13,17 +14,18 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from bench.accuracy.reading import Case, read_folder
 from bench.accuracy.report import Miss, write_report
 from bench.accuracy.scoring import Score, at, leaves, same, schema_of, score_places, stands_on_page
+from bench.designs.__main__ import make_folder as print_designs
 from bench.papers.__main__ import make_folder
 from llm.offline.engine import reply
 
-PAPERS = 60
+PAPERS = 150
 
 HEAD = f"{'':34}{'(a) given':>16}{'(b) own':>16}{'(c) invented':>14}{'(d) located':>16}{'wrong':>7}{'s/page':>8}"
 
@@ -78,10 +80,15 @@ def line(name: str, score: Score) -> str:
     )
 
 
-def made_papers(folder: Path) -> Path:
-    """Papers that nothing was developed on: odd seeds."""
-    make_folder(folder, range(1, 2 * PAPERS, 2))
-    return folder
+def made_sets(folder: Path) -> Iterator[tuple[str, Path]]:
+    """What is scored when nothing else is asked for: a name, and the folder it was made in."""
+    for half, name in (
+        ("developed", "designed documents, developed with"),
+        ("scored", "designed documents, only scored"),
+    ):
+        yield name, print_designs(folder / half, half)
+    make_folder(folder / "papers", range(1, 2 * PAPERS, 2))
+    yield f"{PAPERS} made papers, only scored", folder / "papers"
 
 
 def main() -> int:
@@ -92,24 +99,33 @@ def main() -> int:
     arguments.add_argument("--only", default="")
     arguments.add_argument("--quiet", action="store_true", help="only the totals")
     chosen = arguments.parse_args()
-    folder = chosen.folder or made_papers(Path(tempfile.mkdtemp(prefix="docrouter-papers-")))
+    if chosen.folder:
+        measure(chosen.folder, cache=chosen.cache, only=chosen.only, quiet=chosen.quiet, html=chosen.html)
+        return 0
+    for name, folder in made_sets(Path(tempfile.mkdtemp(prefix="docrouter-papers-"))):
+        sys.stdout.write(f"\n{name}\n")
+        measure(folder, cache=chosen.cache, only=chosen.only, quiet=True, html=None)
+    return 0
+
+
+def measure(folder: Path, *, cache: Path | None, only: str, quiet: bool, html: Path | None) -> None:
+    """Score a folder and print the figures; with `html`, write the report."""
     groups: dict[str, Score] = defaultdict(Score)
     reported: list[tuple[Case, Score, list[Miss]]] = []
     sys.stdout.write(HEAD + "\n")
-    for case in read_folder(folder, cache=chosen.cache, only=chosen.only):
+    for case in read_folder(folder, cache=cache, only=only):
         score, misses = judge(case)
         for group in (f"kind {case.kind}", f"layout {case.layout}", f"language {case.language}", "all"):
             groups[group].add(score)
         reported.append((case, score, misses))
-        if not chosen.quiet:
+        if not quiet:
             sys.stdout.write(line(case.name, score) + "\n")
     for name in sorted(groups, key=lambda group: (group == "all", group)):
         sys.stdout.write(line(name, groups[name]) + "\n")
     for problem in (*groups["all"].invented, *groups["all"].wrong_place)[:40]:
         sys.stdout.write(f"  {problem}\n")
-    if chosen.html:
-        write_report(chosen.html, reported)
-    return 0
+    if html:
+        write_report(html, reported)
 
 
 if __name__ == "__main__":

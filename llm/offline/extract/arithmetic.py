@@ -4,7 +4,7 @@ Nothing is worked out that is not printed: a sum only says which of the printed 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
 from typing import Any
@@ -35,6 +35,10 @@ class Option:
     def number(self) -> Decimal:
         return Decimal(self.value.value)
 
+    def as_paid(self) -> "Option":
+        """A payment may be printed as taken off: "-500.00"."""
+        return replace(self, value=replace(self.value, value=abs(self.number)))
+
 
 def settled_totals(
     targets: Sequence[Target], options: Mapping[Path, Sequence[Option]], reading: Reading
@@ -44,8 +48,11 @@ def settled_totals(
     for names in SUMS:
         paths = [path for name in names if (path := _path(name, targets)) is not None]
         if len(paths) == len(names):
-            now = [_present(options.get(path, ()), changed.get(path)) for path in paths]
-            changed |= _settled(paths, now, options, reading)
+            held = {path: options.get(path, ()) for path in paths}
+            if "prepaid" in names:
+                held[paths[1]] = [option.as_paid() for option in held[paths[1]]]
+            now = [_present(held[path], changed.get(path)) for path in paths]
+            changed |= _settled(paths, now, held, reading)
     return changed
 
 

@@ -134,7 +134,8 @@ def _worded_reference(hit: Hit, rest: Sequence[Token], kind: str, reading: Readi
     if kind != "id" or hit.quality < _SURE_LABEL or not _REFERENCES & set(hit.concepts):
         return None
     right = next(iter(cells_right(reading.layout, hit.cell)), None)
-    tokens = rest or (right.tokens if right is not None and not reading.is_label(right) else ())
+    free = right is not None and ":" not in right.text and not reading.is_label(right)
+    tokens = rest or (right.tokens if right is not None and free else ())
     if not 0 < len(tokens) <= 5 or any(any(map(str.isdigit, token.text)) for token in tokens):
         return None
     return next(iter(values_in("text", tokens, reading)), None)

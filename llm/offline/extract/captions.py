@@ -80,6 +80,10 @@ def segments_of(cell: Cell) -> Iterator[Caption]:
             start = place + 1
         elif _ends_part(token) and not (place + 1 < len(tokens) and _is_figure(tokens[place + 1])):
             start = place + 1
+    if 0 < start < len(tokens) <= start + 3 and _is_figure(tokens[start - 1]) and tokens[start].text[0].isupper():
+        words = words_of(" ".join(other.text for other in tokens[start:]))
+        if words:
+            yield Caption(cell, len(tokens), words, tokens[-1].text.endswith(":"), start)
 
 
 def _is_figure(token: Token) -> bool:

@@ -9,6 +9,9 @@ from llm.offline.extract.values import Value
 from llm.offline.matching.words import words_of
 from llm.offline.typing.amounts import currency_code, parse_amount, parse_number
 
+_TAKEN_OFF = frozenset({"prepaid", "discount_total"})
+"""What is printed with or without a minus, and meant without."""
+
 
 def cast(value: Value, target: Target) -> Any:
     """`value` as string, number, integer or boolean of the target; an enum takes the option that the text names."""
@@ -17,7 +20,9 @@ def cast(value: Value, target: Target) -> Any:
     if target.json_type == "boolean":
         return value.value == "true" if value.value in {"true", "false"} else None
     if target.json_type in {"number", "integer"}:
-        return _number(value, whole=target.json_type == "integer")
+        number = _number(value, whole=target.json_type == "integer")
+        taken_off = target.concept is not None and target.concept.name in _TAKEN_OFF
+        return abs(number) if taken_off and number is not None else number
     if isinstance(value.value, Decimal):
         return _printed_number(value.text)
     if target.kind == "text" and re.search(r"[$€£¥]", value.text) and parse_amount(value.text) is not None:

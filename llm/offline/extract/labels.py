@@ -9,8 +9,8 @@ from llm.offline.layout.model import Cell, Layout, Token
 from llm.offline.matching.lexicon import concepts, find_phrases
 from llm.offline.matching.naming import DOCUMENTS, date_meant, number_meant
 from llm.offline.matching.senses import held, senses_of
-from llm.offline.matching.totals import amount_meant
-from llm.offline.matching.words import words_of
+from llm.offline.matching.totals import TOTALS, amount_meant
+from llm.offline.matching.words import word_list, words_of
 from llm.offline.typing.amounts import find_amounts
 
 Named = tuple[tuple[str, ...], "Hit"]
@@ -21,7 +21,8 @@ _LONGEST = 6
 _SENTENCE = 8
 """Units: words. In a cell with more, what stands before a number inside it is part of a sentence."""
 _AMONG = 0.8
-_SURE = 0.7
+_SURE = 0.72
+_PARTS = frozenset({"-", "–", "|", "●", "•", "·", ":", "/"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Hit:
 
 def label_hits(cell: Cell, layout: Layout, own: frozenset[str]) -> list[Named]:
     """All labels in a cell: known phrases, unless the whole label means something else, and what labels mean."""
-    exact = [(names, _own(names, hit, own)) for names, hit in cell_hits(cell)]
+    exact = [(names, _plain(_own(names, hit, own))) for names, hit in cell_hits(cell)]
     meant: list[Hit] = []
     for caption in (*captions_of(layout, cell)[:1], *segments_of(cell)):
         if caption.cell is cell and len(caption.words) <= _LONGEST and not _has_figures(caption):
@@ -65,13 +66,20 @@ def _meant(caption: Caption, layout: Layout, own: frozenset[str]) -> Iterator[Hi
 
 def _number(caption: Caption, layout: Layout, own: frozenset[str]) -> tuple[str, float] | None:
     """What number is meant; in running text the last words before it say so: "bestätigen wir Ihren Auftrag 12"."""
-    if held(senses_of(caption.words)) & {"buyer"} and len(caption.words) == 1 and _next(caption, layout).isdigit():
+    if held(senses_of(caption.words)) & {"buyer"} and len(caption.words) == 1 and _has_code(caption, layout):
         return "buyer_id", 0.85  # "Kunde: 55102"
     for last in (len(caption.words), *((3, 2) if caption.inline else ())):
         found = number_meant(caption.words[-last:], own)
         if found is not None and found[1] >= _SURE:
             return found
     return None
+
+
+def _has_code(caption: Caption, layout: Layout) -> bool:
+    """Whether a number stands behind a label, or one alone under it."""
+    below = [cell for cell in cells_below(layout, caption.cell, reach=2.0)[:1] if len(cell.tokens) == 1]
+    alone = any(sum(map(str.isdigit, cell.text)) >= 3 and "@" not in cell.text for cell in below)
+    return _next(caption, layout).isdigit() or (caption.end == len(caption.cell.tokens) and alone)
 
 
 def _next(caption: Caption, layout: Layout) -> str:
@@ -98,7 +106,9 @@ def _is_money(text: str) -> bool:
 def _is_known(hit: Hit, exact: Sequence[Named], meant: Sequence[Hit]) -> bool:
     """Whether a phrase that is the whole label names a thing of that kind already."""
     kind = concepts()[hit.concepts[0]].kind
-    whole = (other for _, other in exact if other.quality >= _WHOLE and _overlap(hit, other))
+    whole = [other for _, other in exact if other.quality >= _WHOLE and _overlap(hit, other)]
+    if kind == "amount":  # "Totaal credit" is a sum of a statement, and the total of a credit note
+        whole = [other for other in whole if TOTALS & set(other.concepts)]
     held_by = [*whole, *(other for other in meant if _overlap(hit, other))]
     return any(concepts()[name].kind == kind for other in held_by for name in other.concepts)
 
@@ -111,6 +121,15 @@ def _replaces(meant: Hit, names: Sequence[str], exact: Hit) -> bool:
 
 def _overlap(one: Hit, other: Hit) -> bool:
     return one.start < other.end and other.start < one.end
+
+
+def _plain(hit: Hit) -> Hit:
+    """A word that means many things is hardly a label in the midst of something else: "Z.I. n° 2", "Angebot vom"."""
+    inside = hit.start > 0 and hit.end - hit.start == 1 and not has_colon(hit)
+    inside = inside and ("document_number" in hit.concepts or len(hit.cell.tokens) > _SENTENCE)
+    word = words_of(hit.cell.tokens[hit.start].text)
+    few = inside and word and word[-1] in word_list("plain") and hit.cell.tokens[hit.start - 1].text[-1:] not in _PARTS
+    return replace(hit, quality=0.6 * hit.quality) if few else hit
 
 
 def _own(names: Sequence[str], hit: Hit, own: frozenset[str]) -> Hit:

@@ -87,7 +87,7 @@ def _concept_hits(target: Target, reading: Reading) -> Iterator[Hit]:
         yield _weaker(hit, 0.5) if weaker else (_weaker(hit, 0.85) if _means_another(hit, name) else hit)
     if name == "buyer_vat_id":
         for hit in reading.hits.get("seller_vat_id", ()):
-            if role_at(hit.cell, reading) == "buyer":
+            if (role_at(hit.cell, reading) or ("buyer" if reading.is_buyers else "")) == "buyer":
                 yield _weaker(hit, 0.95)
     if name == "tax_rate":
         yield from (_weaker(hit, 0.85) for hit in reading.hits.get("tax_total", ()) if _is_rated(hit))
@@ -154,6 +154,8 @@ def _meant(target: Target, caption: Caption, reading: Reading) -> float:
     best = meant_alike(wanted, label, given)
     if role and without != wanted and telling(without) and (alone := meant_alike(without, label, given)) >= ALIKE:
         best = max(best, alone * _role_fit(target.party, label, caption, reading))
+    elif role and without and not telling(label) and role_at(caption.cell, reading) == target.party:
+        best = max(best, 0.8 * meant_alike(without, label, given))  # "Code" under the heading of the supplier
     return best
 
 

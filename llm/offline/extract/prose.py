@@ -53,7 +53,7 @@ def dates_told(reading: Reading) -> list[Told]:
 
 def _told(reading: Reading) -> Iterator[Told]:
     for cell in reading.cells:
-        if reading.in_table(cell) or len(cell.tokens) < _FEW - 1:
+        if reading.in_table(cell) or (len(cell.tokens) < _FEW - 1 and not _line_above(cell, reading)):
             continue
         for value in values_in("date", cell.tokens, reading):
             before, after = _around(cell, value, reading)
@@ -129,6 +129,8 @@ def _meaning(
         documents = said & DOCUMENTS
         if documents and documents & own and not said & {"order", "quote"} - own:
             return "issue_date", 0.5
+        if documents - own - {"order", "invoice"}:
+            return "", 0.0
         if "order" in documents:
             return "order_date", 0.6
         if "invoice" in documents:

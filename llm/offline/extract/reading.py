@@ -9,7 +9,7 @@ from llm.content import DocumentContent
 from llm.offline.extract.boxes import answers_over, answers_under, in_columns, in_lists
 from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, is_numbered, segments_of
 from llm.offline.extract.labels import Hit, Named, has_colon, label_hits
-from llm.offline.extract.titles import own_kinds, topics
+from llm.offline.extract.titles import is_buyers, own_kinds, topics
 from llm.offline.layout.analysis import analyse
 from llm.offline.layout.model import Cell, Layout, Table, Token
 from llm.offline.matching.lexicon import concepts, find_phrases, language_of
@@ -25,6 +25,7 @@ _FILLED = 5
 """Units: words. A document with as many in form fields is a form that was filled in there."""
 _CUT = 2
 _AMONG = 0.7
+_ORDERS = frozenset({"order_reference", "sales_order_number", "delivery_note_number"})
 _PERSONAL = frozenset({"last_name", "first_name", "full_name", "birth_date", "birth_place", "nationality"})
 _ASKED = 4
 """So many things that forms ask for, one about a person among them, make a form."""
@@ -77,14 +78,19 @@ class Reading:
         return {token.index: token for cell in self.cells for token in cell.tokens}
 
     @cached_property
-    @cached_property
     def tokens_line(self) -> dict[int, int]:
         """The line of each cell's first word."""
         return {cell.tokens[0].index: cell.line for cell in self.cells}
 
+    @cached_property
     def own(self) -> frozenset[str]:
         """The senses of the document's title: what it is."""
         return own_kinds(self.layout, self.table_lines)
+
+    @cached_property
+    def is_buyers(self) -> bool:
+        """Whether the buyer issued the document."""
+        return is_buyers(self.layout, self.own)
 
     @cached_property
     def topics(self) -> frozenset[str]:
@@ -138,11 +144,15 @@ class Reading:
 
     def begins_with_label(self, cell: Cell) -> bool:
         """Whether a cell is a label with its value."""
-        return any(hit.start == 0 and hit.quality >= _AMONG for hit in self.labelled.get(cell.tokens[0].index, ()))
+        hits = [hit for hit in self.labelled.get(cell.tokens[0].index, ()) if hit.start == 0 and hit.quality >= _AMONG]
+        first = cell.tokens[0].text
+        prefix = len(first) <= 3 and first.isupper() and len(cell.tokens) > 1  # "PO 6617" is a number as a whole
+        prefix = prefix and any(_ORDERS & set(hit.concepts) for hit in hits)
+        return any(hit.end > 1 or not prefix for hit in hits)
 
     def _is_known_label(self, cell: Cell) -> bool:
         hits = self.labelled.get(cell.tokens[0].index, [])
-        named = sum(hit.end - hit.start for hit in hits)
+        named = len({place for hit in hits for place in range(hit.start, hit.end)})
         words = sum(token.text != "*" for token in cell.tokens)
         begins = any(hit.start == 0 and has_colon(hit) and _is_asked(hit) for hit in hits)
         return begins or (bool(hits) and named >= 0.75 * words) or cell.text.rstrip().endswith(":")
@@ -178,14 +188,6 @@ class Reading:
                 found[first] = kept
         return found
 
-
-def _stands_alone(hit: Hit) -> bool:
-    """Whether a label is all of its caption: it begins the cell, or a colon ends it inside a line of several pairs."""
-    tokens = hit.cell.tokens
-    begins = hit.start == 0 or (hit.start == 1 and bool(LEADING_NUMBER.match(tokens[0].text)))
-    return (begins and hit.quality >= _ALONE) or (hit.quality >= _AMONG and has_colon(hit))
-
-
     @cached_property
     def _boxes(self) -> dict[int, tuple[Cell, ...]]:
         return answers_under(self.layout, typed=bool(self._printed))
@@ -198,6 +200,14 @@ def _stands_alone(hit: Hit) -> bool:
 
 def _is_between(line: int, table: Table) -> bool:
     return min(table.lines) < line < max(table.lines) and line not in table.lines
+
+
+def _stands_alone(hit: Hit) -> bool:
+    """Whether a label is all of its caption: it begins the cell, or a colon ends it inside a line of several pairs."""
+    tokens = hit.cell.tokens
+    begins = hit.start == 0 or (hit.start == 1 and bool(LEADING_NUMBER.match(tokens[0].text)))
+    return (begins and hit.quality >= _ALONE) or (hit.quality >= _AMONG and has_colon(hit))
+
 
 def _is_asked(hit: Hit) -> bool:
     return any(concepts()[name].form for name in hit.concepts)

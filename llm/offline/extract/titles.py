@@ -9,7 +9,7 @@ from llm.offline.matching.senses import Senses, held, senses_of
 from llm.offline.matching.words import words_of
 
 _WORDS = 7
-_OTHERS = frozenset({"your", "buyer", "seller", "until", "from"})
+_OTHERS = frozenset({"your", "buyer", "seller", "until", "from", "recipient", "sender", "address"})
 """A line with these is about another document than this one."""
 _LARGE, _FIRST = 1.2, 6
 _TOPICS = frozenset({"pay_wage", "payslip", "insurance", "coverage", "policy", "contract", "rent", "booking", "energy"})
@@ -38,6 +38,12 @@ def own_kinds(layout: Layout, table_lines: frozenset[int]) -> frozenset[str]:
     return frozenset(sense for sense, score in scores.items() if score >= max(_ENOUGH, _NEARLY * best))
 
 
+def is_buyers(layout: Layout, own: frozenset[str]) -> bool:
+    """Whether the buyer issued the document: an order, and no confirmation of one."""
+    heads = [cell for cell in layout.cells if cell.page == 1][:60]
+    return "order" in own and not any("confirmation" in held(title_senses(cell)) for cell in heads)
+
+
 def topics(layout: Layout) -> frozenset[str]:
     """What the head of the document speaks of (wages, an insurance, rent): its labels need not say so again."""
     heads = [cell for cell in layout.cells if cell.page == 1][:120]
@@ -49,7 +55,7 @@ def topics(layout: Layout) -> frozenset[str]:
 
 def title_senses(cell: Cell) -> Senses:
     """The senses of a short line; letters that are set apart are put together first."""
-    texts = [token.text for token in cell.tokens]
+    texts = " ".join(token.text for token in cell.tokens).split("(")[0].split()
     if len(texts) > 3 and _spaced(texts):
         return senses_of(words_of("".join(texts))) + senses_of(tuple(_words_in("".join(texts).lower())))
     words = words_of(" ".join(text for text in texts if not any(map(str.isdigit, text))))

@@ -163,7 +163,7 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
             continue
         if find_dates(text, reading.order) and not re.search(r"[A-Za-z]", text) and place == 0 and len(tokens) == 1:
             return []
-        end = place + 1
+        end = place + (1 if _ID_TOKEN.match(text) else 2)
         while end < len(tokens) and _ID_MORE.match(tokens[end].text) and not _is_date(tokens[end], reading):
             end += 1
         while end > place + 1 and not any(map(str.isdigit, tokens[end - 1].text)):
@@ -187,7 +187,7 @@ def _is_id(text: str, place: int, tokens: Sequence[Token]) -> bool:
         return True
     follows = tokens[place + 1].text if place + 1 < len(tokens) else ""
     prefix = place == 0 and re.fullmatch(r"[A-Z]{1,3}", text) is not None and text not in _NO_PREFIX
-    return prefix and bool(_ID_MORE.match(follows)) and follows[:1].isdigit() and not currency_code(text)
+    return prefix and bool(_ID_TOKEN.match(follows)) and follows[:1].isdigit() and not currency_code(text)
 
 
 def _is_date(token: Token, reading: Reading) -> bool:

@@ -53,7 +53,7 @@ _PLAIN = _NUMBER | {"date", "document", "your", "our", "name", "until", "from", 
 
 def number_meant(words: Sequence[str], own: frozenset[str]) -> tuple[str, float] | None:
     """The concept of a label of a number, and how much of the label says so (0–1). `own`: what the document is."""
-    senses = _last_document(senses_of(tuple(words)))
+    senses = _last_document(senses_of(_behind_link(tuple(words))))
     said = held(senses)
     if not senses or len(senses) > 5 or said & _OTHERS or ("date" in said and not said & _NUMBER):
         return None
@@ -70,6 +70,13 @@ def number_meant(words: Sequence[str], own: frozenset[str]) -> tuple[str, float]
     if "your" in said and "number" in said:
         return "buyer_reference", 0.9 * _share(senses, frozenset())
     return None
+
+
+def _behind_link(words: tuple[str, ...]) -> tuple[str, ...]:
+    """ "Credit for invoice": what the label is of stands behind the small word."""
+    last = max((at for at, word in enumerate(words) if word in word_list("links")), default=-1)
+    behind = words[last + 1 :]
+    return behind if last > 0 and held(senses_of(behind)) & DOCUMENTS else words
 
 
 def _last_document(senses: Senses) -> Senses:

@@ -29,6 +29,10 @@ _RULES: tuple[tuple[frozenset[str], frozenset[str], str], ...] = tuple(
 )
 
 
+TOTALS = frozenset(rule[-1] for rule in _RULES)
+"""The concepts that labels of amounts are read as."""
+
+
 @lru_cache(maxsize=1)
 def _features() -> dict[str, frozenset[str]]:
     told = json.loads((Path(__file__).with_name("data") / "amounts.json").read_text(encoding="utf-8"))

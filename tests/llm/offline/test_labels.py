@@ -221,3 +221,24 @@ def test_what_the_title_speaks_of_needs_not_stand_in_each_label() -> None:
     paper.row(200, (40, "Beginn:"), (160, "01.04.2025")).row(216, (40, "Ablauf:"), (160, "31.03.2026"))
     found = read(document(paper), "coverage_start_date", "coverage_end_date")
     assert found == {"coverage_start_date": "2025-04-01", "coverage_end_date": "2026-03-31"}
+
+
+def test_what_a_label_is_of_stands_behind_its_small_word() -> None:
+    paper = Paper().put(40, 40, "Stornorechnung", size=18)
+    paper.row(150, (40, "Stornonummer"), (180, "Storno zu Rechnung"), (330, "Kunde"))
+    paper.row(163, (40, "ST-20448"), (180, "R-61920"), (330, "77130"))
+    found = read(document(paper), "document_number", "invoice_reference", "buyer_id")
+    assert found == {"document_number": "ST-20448", "invoice_reference": "R-61920", "buyer_id": "77130"}
+
+
+def test_a_number_of_an_order_keeps_its_letters() -> None:
+    paper = Paper().put(40, 40, "INVOICE", size=18).row(150, (300, "Order No."), (420, "PO 6617/GW"))
+    assert read(document(paper), "order_reference") == {"order_reference": "PO 6617/GW"}
+
+
+def test_a_payment_is_taken_off_with_or_without_a_minus() -> None:
+    paper = Paper().put(40, 40, "Invoice", size=18)
+    paper.row(300, (300, "Total"), (480, "$1,860.80")).row(316, (300, "Payments/Credits"), (480, "-$500.00"))
+    paper.row(332, (300, "Balance Due"), (480, "$1,360.80"))
+    found = read(document(paper), "gross_total", "prepaid", "due_payable", number=True)
+    assert found == {"gross_total": 1860.8, "prepaid": 500, "due_payable": 1360.8}

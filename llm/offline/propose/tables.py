@@ -14,7 +14,7 @@ from llm.offline.propose.english import in_english_words, is_english
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node, rows_node
 from llm.offline.tables.details import edge_of, parted
-from llm.offline.tables.figures import is_numeric
+from llm.offline.tables.figures import is_money, is_numeric
 from llm.offline.tables.meaning import meanings
 from llm.offline.typing.dates import find_dates
 
@@ -191,7 +191,7 @@ def _meant(table: Table, proven: dict[int, str], numeric: dict[int, bool], readi
         for name, told in _ranks(
             table.headers[number], taxes=taxes, numeric=numeric[number], dates=_is_dates(table, number, reading)
         ).items()
-        if (rank := told + (_WORDY if name == "description" and _is_wordy(table, number) else 0.0))
+        if (rank := told + _leaning(table, number, name))
     ]
     only = {number: sum(-other == number for _, other, _ in said) for number in numeric}
     for _, _, at, name in sorted(((rank, -only[-at], at, name) for rank, at, name in said), reverse=True):
@@ -214,6 +214,14 @@ def _is_wordy(table: Table, column: int) -> bool:
     """Whether a column holds texts of several words."""
     texts = [row.text(column) for row in table.rows if row.cells[column]]
     return 2 * sum(" " in text and any(map(str.isalpha, text)) for text in texts) > len(texts)
+
+
+def _leaning(table: Table, column: int, name: str) -> float:
+    """What a column's contents say for a meaning that its name may have: words describe, money is no quantity."""
+    if name == "description":
+        return _WORDY if _is_wordy(table, column) else 0.0
+    texts = [row.text(column) for row in table.rows if row.cells[column]]
+    return -_WORDY if name == "quantity" and sum(map(is_money, texts)) > _MOST * len(texts) else 0.0
 
 
 def _ranks(header: str, *, taxes: bool, numeric: bool, dates: bool) -> dict[str, float]:

@@ -141,3 +141,14 @@ def test_boxes_are_named_in_english_and_read_by_their_captions() -> None:
 def test_nothing_is_proposed_from_nothing() -> None:
     proposal = propose(Reading(DocumentContent("0" * 32, "x.pdf")))
     assert not any("labelled" in node.get("description", "") for node in proposal.fields.values())
+
+
+def test_days_without_a_year_and_money_tell_what_columns_of_a_statement_are() -> None:
+    paper = Paper().put(40, 40, "Kontoauszug", size=16).put(40, 70, "IBAN: DE89 3704 0044 0532 0130 00")
+    paper.row(120, (40, "Buchung"), (120, "Wert"), (200, "Vorgang"), (440, "Betrag"))
+    for place, (day, what, amount) in enumerate((("02.05.", "Miete Mai", "735,00"), ("06.05.", "Strom Mai", "64,00"))):
+        paper.row(138 + 16 * place, (40, day), (120, day), (200, what), (440, amount))
+    columns = propose(Reading(document(paper))).fields["transactions"]["items"]["properties"]
+    assert "value_date" in columns
+    assert columns["amount"]["type"] == "number"
+    assert "quantity" not in columns

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from llm.offline.extract.addresses import LEGAL, Party, party_at
+from llm.offline.extract.contracting import contract_parties
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.roles import ROLES, is_heading, rest_of, role_at
@@ -22,7 +23,9 @@ _NAME_LABEL = frozenset({("name",), ("nom",), ("naam",), ("firma",), ("company",
 
 
 def find_parties(reading: Reading) -> list[Party]:
-    """All parties of the document, each with the role that its label or place gives it."""
+    """All parties of the document, each with the role that its label or place gives it; those that a contract names."""
+    if named := contract_parties(reading):
+        return named
     parties = [party for cell in reading.cells if (party := party_at(cell, reading))]
     parties += _labelled_names(reading, parties)
     _infer_roles(parties, reading)

@@ -103,3 +103,18 @@ def test_a_square_without_words_beside_it_and_a_page_full_of_squares_are_decorat
             frame(canvas, x + 14 * column, y)
 
     assert "☐" not in read(tmp_path, drawn(*[(pattern, "Standard")] * 20)).text
+
+
+def test_round_boxes_and_the_dots_in_them_are_read_too(tmp_path: Path) -> None:
+    def ring(canvas: Canvas, x: float, y: float) -> None:
+        canvas.circle(x + SIDE / 2, y + SIDE / 2, SIDE / 2)
+
+    def dotted(canvas: Canvas, x: float, y: float) -> None:
+        ring(canvas, x, y)
+        canvas.circle(x + SIDE / 2, y + SIDE / 2, SIDE / 4, fill=1)
+
+    def icon(canvas: Canvas, x: float, y: float) -> None:
+        canvas.circle(x + SIDE / 2, y + SIDE / 2, SIDE / 2, fill=1)
+
+    page = read(tmp_path, drawn((ring, "Once"), (dotted, "Monthly"), (icon, "Phone")))
+    assert [word.text for word in page.words] == ["☐", "Once", "☒", "Monthly", "Phone"]

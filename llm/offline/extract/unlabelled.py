@@ -57,6 +57,7 @@ def from_patterns(target: Target, reading: Reading) -> Iterator[Candidate]:
     name = target.concept.name if target.concept else ""
     if target.kind == "date" and name == "issue_date":
         yield from _head_dates(reading)
+        yield from _stamped_dates(reading)
     if target.kind == "bic" and not find_codes("iban", reading.text):
         return
     if score is None or name in {"buyer_vat_id", "fax"} or target.party == "buyer":
@@ -82,6 +83,15 @@ def _head_dates(reading: Reading) -> Iterator[Candidate]:
             for value in values[:1]:
                 if letter or first & set(value.tokens):
                     yield Candidate(value, (0.5 if letter else 0.36) - 0.0005 * cell.line)
+
+
+def _stamped_dates(reading: Reading) -> Iterator[Candidate]:
+    """ "08-02-2025 16:51" wherever it stands: tills stamp their papers with day and time."""
+    for line in reading.layout.lines:
+        tokens = [token for cell in line.cells for token in cell.tokens]
+        days = values_in("date", tokens[:4], reading)
+        if len(days) == 1 and days[0].tokens[0] == tokens[0].index and values_in("time", tokens[1:5], reading):
+            yield Candidate(days[0], 0.34)
 
 
 def from_prose(target: Target, reading: Reading) -> Iterator[Candidate]:

@@ -9,7 +9,7 @@ from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum,
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure, is_money, is_numeric
 from llm.offline.tables.heads import Head, head_at, names_of
-from llm.offline.tables.lists import find_lists
+from llm.offline.tables.lists import better_list, find_lists
 
 _COUNTED = frozenset({"quantity", "test_result"})
 _ITEMS = frozenset({"description", "quantity", "item_number", "unit_price", "test_name", "line_balance"})
@@ -29,8 +29,11 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
         tables += [table for _, table in found]
         last = found[-1] if found and not _is_summed_up(on_page, found[-1][1]) else None
     taken = {index for table in tables for index in table.lines}
-    if not any(_has_items(table) for table in tables):
+    items = [table for table in tables if _has_items(table)]
+    if not items:
         tables += find_lists(lines, taken)
+    elif len(items) == 1 and (better := better_list(lines, items[0], taken - items[0].lines)) is not None:
+        tables = [better if table is items[0] else table for table in tables]
     return tables
 
 

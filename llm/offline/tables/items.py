@@ -17,6 +17,7 @@ _TIMES = frozenset({"x", "×", "X", "*", "@", "à", "a", "á", "ea"})
 _COUNT = re.compile(r"^-?\d{1,4}(?:[.,]\d{1,4})?$")
 _WHOLE = re.compile(r"^-?\d{1,3}$")
 _LOOSE = re.compile(r"^[€$£]?-?\d{1,5}(?:[.,]\d{1,2})?$")
+_WHOLE_MARK = re.compile(r"^(?:[A-Z*]{1,2}|\d)$")
 _POSITION = re.compile(r"^\d{1,3}\.$|^\*?0\d{1,13}$|^\*?\d{5,14}$|^#\d+$")
 _CODE = re.compile(r"^\d{6,14}$")
 _DAY = re.compile(r"^\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})?$|^\d{4}-\d{2}-\d{2}$")
@@ -163,8 +164,9 @@ def _take_amount(item: Item, tokens: list[Token], *, loose: bool) -> list[Token]
         return tokens  # "2 x 1.99": the price of one
     item.amount = tokens[start:end]
     rest = tokens[:start]
-    if rest and len(rest) > 1 and is_tax_mark(rest[-1].text) and rest[-1].text.isalpha() and _CODE.match(rest[-2].text):
-        rest = rest[:-1]
+    marked = len(rest) > 2 and is_tax_mark(rest[-1].text) and _WHOLE_MARK.match(rest[-1].text)
+    if marked and (_CODE.match(rest[-2].text) or has_cents(rest[-2].text)):
+        rest = rest[:-1]  # the mark of a tax may stand before the amount
     return rest
 
 

@@ -4,7 +4,7 @@ What an item needs may stand on two or three lines: its name, how many at what p
 stands before the total is an item; where several blocks could be meant, it is the one that comes to the total.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -127,20 +127,43 @@ class _Walk:
             self.waiting = None
 
 
-def find_lists(lines: Sequence[Line], taken: set[int]) -> list[Table]:
+def find_lists(lines: Sequence[Line], taken: Set[int]) -> list[Table]:
     """The items of a document: those that come to its total, else its longest run of items."""
     for loose in (False, True):
-        walk = _Walk(loose=loose)
-        for line in lines:
-            if line.index in taken:
-                walk.cut()
-                walk.last = line
-            else:
-                walk.take(line)
+        walk = _walked(lines, taken, loose=loose)
         found = _proven(walk) or ([] if loose else _longest(walk))
         if found:
             return [_table(found, lines)]
     return []
+
+
+def better_list(lines: Sequence[Line], table: Table, taken: Set[int]) -> Table | None:
+    """The items that come to the total, where no column of their table does: a scan may have torn its head apart."""
+    walk = _walked(lines, taken)
+    items = _proven(walk)
+    inside = sum(bool(table.lines & set(item.lines)) for item in items)
+    if len(items) < max(2, len(table.rows)) or inside < 0.5 * len(items):
+        return None
+    found, proven = _table(items, lines), sum(item.is_worked_out for item in items)
+    if len(found.headers) > len(table.headers) and 2 * proven > len(items):
+        return found
+    sums = {amount for _, amount in walk.sums}
+    for column in range(len(table.headers)):
+        values = [value_of(row.cells[column][-1].tokens) for row in table.rows if row.cells[column]]
+        if abs(sum((value or Decimal(0) for value in values), Decimal(0))) in sums:
+            return None
+    return found
+
+
+def _walked(lines: Sequence[Line], taken: Set[int], *, loose: bool = False) -> _Walk:
+    walk = _Walk(loose=loose)
+    for line in lines:
+        if line.index in taken:
+            walk.cut()
+            walk.last = line
+        else:
+            walk.take(line)
+    return walk
 
 
 def _proven(walk: _Walk) -> list[Item]:

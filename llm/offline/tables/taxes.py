@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import permutations
 
 from llm.offline.layout.model import Cell, Line, Row, Table, Token
 from llm.offline.matching.totals import is_tax
@@ -31,18 +32,26 @@ def find_tax_lines(lines: Sequence[Line], point: str) -> list[Table]:
 
 def _row(line: Line, point: str) -> Row | None:
     tokens = [token for cell in line.cells for token in cell.tokens]
-    if not any(is_tax(word) for token in tokens[:6] for word in words_of(token.text)):
-        return None
+    named = any(is_tax(word) for token in tokens[:6] for word in words_of(token.text))
+    if not named and any(sum(map(str.isalpha, token.text)) > 3 for token in tokens):
+        return None  # a line of the summary under its head has no words but the letter of the tax
     amounts = _amounts(tokens, line.index, point)
     rates = [found for found in amounts if found[0].percent and 0 <= found[0].value <= 40]
     plain = [found for found in amounts if not found[0].percent and found[0].decimals]
     if len(rates) != 1 or not 1 <= len(plain) <= 3:
         return None
     rate = rates[0]
-    for base, tax in ((one, other) for one in plain for other in plain if one is not other):
-        if abs(abs(base[0].value * rate[0].value / 100) - abs(tax[0].value)) <= _CENTS:
+    for base, tax in permutations(plain, 2):
+        if _is_share(tax, base, rate[0].value / 100):
             return Row(((rate[1],), (base[1],), (tax[1],)))
-    return Row(((rate[1],), (), (plain[0][1],))) if len(plain) == 1 else None
+    for gross, tax in permutations(plain, 2):
+        if _is_share(tax, gross, rate[0].value / (100 + rate[0].value)):  # "incl. 2.6 % of 34.90: 0.88"
+            return Row(((rate[1],), (), (tax[1],)))
+    return Row(((rate[1],), (), (plain[0][1],))) if len(plain) == 1 and named else None
+
+
+def _is_share(part: Found, whole: Found, share: Decimal) -> bool:
+    return abs(abs(whole[0].value * share) - abs(part[0].value)) <= _CENTS and part[0].value != whole[0].value
 
 
 def _amounts(tokens: Sequence[Token], line: int, point: str) -> list[Found]:

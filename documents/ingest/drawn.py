@@ -120,10 +120,18 @@ def _state(cut: Gray) -> bool | None:
     rows, columns = dark.mean(axis=1), dark.mean(axis=0)
     deep, wide = round(_EDGE * height), round(_EDGE * width)
     sides = (rows[:deep].max(), rows[-deep:].max(), columns[:wide].max(), columns[-wide:].max())
-    if dark.mean() > _SOLID or (min(sides) < _DRAWN and not _is_ring(dark)):
+    if dark.mean() > _SOLID or not (_is_ring(dark) or (min(sides) >= _DRAWN and not _is_disc(dark))):
         return None
     inner = dark[round(_INSIDE * height) : -round(_INSIDE * height), round(_INSIDE * width) : -round(_INSIDE * width)]
     return bool(inner.mean() >= _TICKED)
+
+
+def _is_disc(dark: npt.NDArray[np.bool_]) -> bool:
+    """Whether it is round and filled: the ground of an icon, or a bullet."""
+    height, width = dark.shape
+    ys, xs = np.ogrid[:height, :width]
+    far = np.sqrt(((ys + 0.5) / height - 0.5) ** 2 + ((xs + 0.5) / width - 0.5) ** 2)
+    return not dark[far > 0.6].any() and bool(dark[(far > 0.33) & (far <= 0.45)].mean() > _SOLID)
 
 
 def _is_ring(dark: npt.NDArray[np.bool_]) -> bool:

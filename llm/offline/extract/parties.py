@@ -46,13 +46,14 @@ def _is_order(reading: Reading) -> bool:
 
 
 def _turn_round(parties: Sequence[Party]) -> None:
-    """Sender and addressee change their roles, unless a heading says who the seller is."""
-    other = {"seller": "buyer", "buyer": "seller"}
+    """Of an order the sender, or whose address stands first, is the buyer, unless a heading says who the seller is."""
     if any(party.role == "seller" and party.certainty >= _TOLD and "city" in party.parts for party in parties):
         return
-    for party in parties:
-        if party.certainty < _TOLD:
-            party.role = other.get(party.role, party.role)
+    told = [party for party in parties if party.certainty < _TOLD and party.role in {"seller", "buyer"}]
+    first = min(told, key=lambda one: (not one.sender_line, one.cell.page, one.cell.y0), default=None)
+    for party in told:
+        is_first = first is not None and (party is first or _same_place(party, first))
+        party.role = "buyer" if is_first else "seller"
 
 
 def _name_by_letterhead(parties: Sequence[Party], reading: Reading) -> None:

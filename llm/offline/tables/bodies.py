@@ -256,13 +256,25 @@ def _row(group: Sequence[Pieces], columns: Columns) -> Row:
         cells[column].append(cell)
         if is_figure(cell.text):
             numeric.add(column)
-    worded = {column for column, cell in anchor if sum(map(str.isalpha, cell.text)) > 2}
-    top = min(cell.y0 for _, cell in anchor)
-    above = [found for found in group[1:] if max(cell.y1 for _, cell in found) <= top + 0.5 * _height(found)]
-    below = len(group) - 1 - len(above)
+    headed = _headed(group) if any(sum(map(str.isalpha, cell.text)) > 2 for _, cell in anchor) else []
     for found in group[1:]:
         for column, cell in found:
-            is_heading = found in above and bool(worded) and below != len(above)
-            if column not in numeric and not is_money(cell.text) and not is_heading:
+            if column not in numeric and not is_money(cell.text) and found not in headed:
                 cells[column].append(cell)
     return Row(tuple(tuple(sorted(column, key=lambda cell: (cell.middle, cell.x0))) for column in cells))
+
+
+def _headed(group: Sequence[Pieces]) -> list[Pieces]:
+    """The lines over a row's anchor that are a heading: set further from it than the lines under it, if there are any.
+
+    Lines that stand as close on both sides are one text with its figures at half its height.
+    """
+    anchor = group[0]
+    top, bottom = min(cell.y0 for _, cell in anchor), max(cell.y1 for _, cell in anchor)
+    above = [found for found in group[1:] if max(c.y1 for _, c in found) <= top + 0.5 * _height(found)]
+    below = [found for found in group[1:] if min(c.y0 for _, c in found) >= bottom - 0.5 * _height(found)]
+    if not above or not below:
+        return above
+    over = top - max(c.y1 for found in above for _, c in found)
+    under = min(c.y0 for found in below for _, c in found) - bottom
+    return above if over > under + 0.15 * _height(anchor) or len(below) > len(above) + 1 else []

@@ -155,6 +155,15 @@ def _names(columns: bool) -> dict[tuple[str, ...], str]:
     return table
 
 
+@lru_cache(maxsize=2)
+def _joined_names(columns: bool) -> dict[str, str]:
+    """The same names written as one word; the first of two that look alike."""
+    table: dict[str, str] = {}
+    for words, name in _names(columns).items():
+        table.setdefault("".join(words), name)
+    return table
+
+
 def concept_of(words: Sequence[str], *, columns: bool = False) -> Concept | None:
     """The concept that a property's words name: all of them, else their longest tail of two words or more."""
     table = _names(columns)
@@ -162,8 +171,8 @@ def concept_of(words: Sequence[str], *, columns: bool = False) -> Concept | None
         name = table.get(tuple(words[start:]))
         if name is not None:
             return concepts()[name]
-    joined = "".join(words)
-    return next((concepts()[name] for key, name in table.items() if len(words) > 1 and "".join(key) == joined), None)
+    name = _joined_names(columns).get("".join(words)) if len(words) > 1 else None
+    return concepts()[name] if name else None
 
 
 def language_of(text: str) -> str:

@@ -15,7 +15,7 @@ from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
 from llm.offline.extract.ticks import chosen, ticked, unchosen
-from llm.offline.extract.unlabelled import from_boxes, from_parties, from_patterns, from_prose
+from llm.offline.extract.unlabelled import from_boxes, from_parties, from_patterns, from_prose, from_taxes, is_share_of
 from llm.offline.extract.values import THRESHOLD, WORDY, Candidate, Value, values_in
 from llm.offline.layout.analysis import cells_below, cells_right
 from llm.offline.layout.model import Cell, Token
@@ -45,7 +45,13 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     found += [] if asked else from_parties(target, parties)
     options = unchosen(reading)
     found = [told for told in found if not (told.value.tokens and options.issuperset(told.value.tokens))]
-    found += [*from_boxes(target, reading), *from_prose(target, reading), *_from_compounds(target, reading)]
+    found = [told for told in found if not is_share_of(told.value, target, reading)]
+    found += [
+        *from_taxes(target, reading),
+        *from_boxes(target, reading),
+        *from_prose(target, reading),
+        *_from_compounds(target, reading),
+    ]
     found += [Candidate(*told) for told in chosen(target, reading)] if target.kind in WORDY else []
     best: dict[tuple[int, ...], Candidate] = {}
     for told in found:

@@ -1,6 +1,7 @@
 """Candidates that no label points to: parties, patterns, dates of letters and of sentences."""
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from llm.offline.extract.addresses import Party
 from llm.offline.extract.blocks import boxed_addresses
@@ -8,8 +9,10 @@ from llm.offline.extract.pointing import ALIKE
 from llm.offline.extract.prose import dates_told
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
-from llm.offline.extract.values import WORDY, Candidate, values_in
+from llm.offline.extract.values import WORDY, Candidate, Value, values_in
+from llm.offline.layout.model import Table
 from llm.offline.matching.senses import senses_of, telling
+from llm.offline.tables.taxes import proven_taxes
 from llm.offline.typing.codes import find_codes
 
 _DATELINE = 4
@@ -26,6 +29,10 @@ _PATTERN_SCORES = {
 }
 
 
+_TAX = 2
+_SUMMED = {"net_total": 1, "tax_total": _TAX}
+"""Totals, and which column of the tax lines they sum up."""
+_TOTALS = frozenset({"gross_total", "net_total", "tax_total", "line_total", "due_payable", "prepaid"})
 _SAME = {"start_date": "period_start"}
 
 
@@ -92,6 +99,47 @@ def _stamped_dates(reading: Reading) -> Iterator[Candidate]:
         days = values_in("date", tokens[:4], reading)
         if len(days) == 1 and days[0].tokens[0] == tokens[0].index and values_in("time", tokens[1:5], reading):
             yield Candidate(days[0], 0.34)
+
+
+def from_taxes(target: Target, reading: Reading) -> Iterator[Candidate]:
+    """Tax and net as the lines of taxes sum them up, where that is printed."""
+    column = _SUMMED.get(target.concept.name if target.concept else "")
+    if column is None:
+        return
+    for table in reading.tax_lines:
+        total = _tax_sum(table, column, reading)
+        if not total or len(proven_taxes(table)) < len(table.rows):
+            continue
+        for cell in reversed(reading.cells):
+            same = [value for value in values_in("amount", cell.tokens, reading) if value.value == total]
+            if same:
+                yield Candidate(same[-1], 0.9)
+                break
+
+
+def is_share_of(value: Value, target: Target, reading: Reading) -> bool:
+    """Whether an amount is of one rate among several, or a tax by its line's sums: no total, whatever it is called."""
+    name = target.concept.name if target.concept else ""
+    if name not in _TOTALS or not value.tokens:
+        return False
+    for table in reading.tax_lines:
+        for row in proven_taxes(table):
+            for column, cells in enumerate(row.cells):
+                inside = any(set(value.tokens) <= {token.index for token in cell.tokens} for cell in cells)
+                if inside and _SUMMED.get(name, 3) != column and (column == _TAX or len(table.rows) > 1):
+                    return True
+                if inside and column and len(table.rows) > 1 and value.value != _tax_sum(table, column, reading):
+                    return True
+    return False
+
+
+def _tax_sum(table: Table, column: int, reading: Reading) -> Decimal | None:
+    """What a column of the tax lines comes to; None where a line leaves it open."""
+    cells = [cell for row in table.rows for cell in row.cells[column]] if column < len(table.headers) else []
+    found = [values_in("amount", cell.tokens, reading)[:1] for cell in cells]
+    if len(cells) < len(table.rows) or not all(found):
+        return None
+    return sum((Decimal(values[0].value) for values in found), Decimal(0))
 
 
 def from_prose(target: Target, reading: Reading) -> Iterator[Candidate]:

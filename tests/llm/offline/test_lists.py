@@ -1,21 +1,40 @@
 """Items without a head over them: what stands on which line of a receipt."""
 
+import json
+from typing import Any
+
 import pytest
 
 from llm.content import DocumentContent, PageContent
+from llm.offline.engine import reply
 from llm.offline.layout.lines import read_lines
+from llm.offline.layout.model import Table
+from llm.offline.tables.finding import find_tables
 from llm.offline.tables.lists import find_lists
+from llm.offline.tables.taxes import find_tax_lines
+from tests.llm.offline.test_extraction import NUMBER, strict
+
+
+def paper_of(text: str) -> DocumentContent:
+    """A page of monospaced text."""
+    return DocumentContent("0" * 32, "page", (PageContent(1, 612, 792, text),))
+
+
+def told_in(table: Table) -> list[dict[str, str]]:
+    """The rows of a table as texts by column; empty cells left out."""
+    return [{header: row.text(at) for at, header in enumerate(table.headers) if row.text(at)} for row in table.rows]
 
 
 def items_of(text: str) -> list[dict[str, str]]:
-    """The items of a page of monospaced text, as texts by column; empty cells left out."""
-    page = PageContent(1, 612, 792, text)
-    tables = find_lists(read_lines(DocumentContent("0" * 32, "page", (page,))), set())
-    return [
-        {header: row.text(at) for at, header in enumerate(table.headers) if row.text(at)}
-        for table in tables
-        for row in table.rows
-    ]
+    """The items of a page of monospaced text."""
+    return [row for table in find_lists(read_lines(paper_of(text)), set()) for row in told_in(table)]
+
+
+def extract(text: str, properties: dict[str, Any]) -> dict[str, Any]:
+    """What the engine reads from a page of monospaced text."""
+    answer = reply(messages=[], tools=[], document=paper_of(text), response_format=strict(properties))
+    found: dict[str, Any] = json.loads(answer.text)
+    return found
 
 
 def priced(quantity: str, name: str, price: str, amount: str, unit: str = "") -> dict[str, str]:
@@ -86,3 +105,41 @@ def test_amounts_without_decimals_are_items_only_where_the_total_proves_them() -
 def test_a_name_that_ends_in_a_measure_is_no_item() -> None:
     paper = "Wasser     0,89\nCola 0,33\n   2 x     1,99     3,98\nSumme     4,87"
     assert items_of(paper) == [{"description": "Wasser", "amount": "0,89"}, priced("2", "Cola 0,33", "1,99", "3,98")]
+
+
+def test_items_that_come_to_the_total_stand_in_for_a_table_whose_head_is_torn() -> None:
+    head = "Artikel           Mg. Preis         CHF\n"
+    rows = "Salbe 60 g         1 14.90  14.90\nSirup Thymian      1 11.50 1    11.50\n"
+    total = "Pflaster           2    4.25    8.50\nTotal CHF                   34.90"
+    (table,) = find_tables(read_lines(paper_of(head + rows + total)))
+    assert told_in(table) == [
+        priced("1", "Salbe 60 g", "14.90", "14.90"),
+        priced("1", "Sirup Thymian", "11.50", "11.50"),
+        priced("2", "Pflaster", "4.25", "8.50"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("inkl. MWST 2.6 % auf 34.90: 0.88", [{"tax rate": "2.6 %", "tax amount": "0.88", "gross amount": "34.90:"}]),
+        ("dont TVA 20,00 %     13,99 €", [{"tax rate": "20,00 %", "tax amount": "13,99 €"}]),
+        (
+            "A 19,0%  4,45  0,84  5,29",
+            [{"tax rate": "19,0%", "tax base": "4,45", "tax amount": "0,84", "gross amount": "5,29"}],
+        ),
+        ("Besteck   2  19%  4,45  0,84  5,29", []),
+        ("A  19%  4,45  0,84  5,29\nB  19%  4,45  0,84  5,29", []),
+    ],
+)
+def test_taxes_are_read_from_lines_by_their_sums(said: str, wanted: list[dict[str, str]]) -> None:
+    lines = read_lines(paper_of(said))
+    assert [row for table in find_tax_lines(lines, "," if "," in said else ".") for row in told_in(table)] == wanted
+
+
+def test_totals_of_taxes_are_the_sums_of_the_rates_never_one_of_them() -> None:
+    wanted = {"net_total": NUMBER, "tax_total": NUMBER, "gross_total": NUMBER}
+    rates = "Steuer %   Netto   Steuer   Brutto\nA 19,0%   4,45    0,84    5,29\nB 7,0%    12,33   0,86   13,19\n"
+    printed = extract("Summe   18,48\n" + rates + "Gesamt    16,78   1,70   18,48", wanted)
+    assert printed == {"net_total": 16.78, "tax_total": 1.7, "gross_total": 18.48}
+    assert extract("Summe   18,48\n" + rates, wanted) == {"net_total": 0, "tax_total": 0, "gross_total": 18.48}

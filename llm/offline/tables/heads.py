@@ -69,7 +69,7 @@ def _names_in(cell: Cell, whole: Container[int]) -> list[Cell]:
 
 
 def _beside(lines: Sequence[Line], place: int, run: Sequence[Cell], used: set[int]) -> list[list[Cell]]:
-    """A last name on two lines, one over and one under the line of the others ("Amount" / "EUR")."""
+    """A name on two lines, one over and one under the line of the others ("Amount" / "EUR")."""
     if not 0 < place < len(lines) - 1:
         return []
     over, under = lines[place - 1], lines[place + 1]
@@ -77,7 +77,8 @@ def _beside(lines: Sequence[Line], place: int, run: Sequence[Cell], used: set[in
     if not close or len(over.cells) != 1 or len(under.cells) != 1:
         return []
     one, other = over.cells[0], under.cells[0]
-    if one.x0 < run[-1].x1 or one.overlap(other) <= 0 or _is_no_name(one) or _is_no_name(other):
+    alone = one.x0 > run[0].x0 and all(max(one.overlap(cell), other.overlap(cell)) <= 0 for cell in run)
+    if not alone or one.overlap(other) <= 0 or _is_no_name(one) or _is_no_name(other):
         return []
     used |= {over.index, under.index}
     return [[one, other]]

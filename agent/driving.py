@@ -15,7 +15,6 @@ import agent.tools  # noqa: F401 - fills the toolbox
 from agent.events import ApprovalRequired, Done
 from agent.keeping import TurnKeeper
 from agent.loop import run_turn
-from agent.mentions import mentioned_documents
 from agent.messages import ChatMessage, Transcript
 from agent.models import Turn
 from agent.outbox import Outbox
@@ -26,7 +25,7 @@ from agent.stopping import Stop
 from agent.streams import Streams, last_seq
 from agent.taint import DocumentText
 from agent.toolbox import Toolbox, ToolContext, toolbox
-from agent.transcript import history_messages, load_transcript, totals, whole_turn
+from agent.transcript import history_messages, load_transcript, told_documents, totals, whole_turn
 from core.ids import show_id
 from core.threads import in_thread
 from documents.errors import TextNotReady
@@ -144,7 +143,7 @@ def _prepare(loaded: Loaded) -> tuple[list[ChatMessage], Sources]:
     if loaded.history is None:
         loaded.document = _content_for(loaded.context.actor, turn)
         loaded.history = history_messages(turn, hints=loaded.toolbox.hints())
-    about = sources_of(turn.document_id, *mentioned_documents(turn.mentions))
+    about = sources_of(turn.document_id, *told_documents(turn))
     return [*build_preface(loaded.context, mentions=turn.mentions), *loaded.history], about
 
 

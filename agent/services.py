@@ -32,14 +32,14 @@ from agent.errors import (
 )
 from agent.leases import claim_new
 from agent.logbook import log_turn
-from agent.mentions import check_mentions, mentioned_documents
+from agent.mentions import check_mentions
 from agent.messages import ChatMessage, clean_text, sanitize
 from agent.models import StandingRule, Thread, ToolCall, Turn
 from agent.policy import never_auto_approved
 from agent.selectors import get_thread, get_tool_call, get_turn
 from agent.toolbox import toolbox
 from agent.tools.undo import undo_write
-from agent.transcript import append_question
+from agent.transcript import append_question, told_documents
 from core.errors import Invalid
 from core.ids import show_id
 from documents.leaving import sources_of
@@ -322,7 +322,7 @@ def _model(named: str | None, turn: Turn) -> str:
 
     Raises: ModelNotEnabled, NeverSendToModel.
     """
-    about = sources_of(turn.document_id, *mentioned_documents(turn.mentions))
+    about = sources_of(turn.document_id, *told_documents(turn))
     remembered = turn.thread.model if turn.thread and not about.local_only else None
     return require_chat_model(named or remembered or None, about=about)
 

@@ -10,11 +10,15 @@ from django.conf import settings
 from django.utils import timezone
 
 from agent.history import recent_turns, split_turns
+from agent.mentions import mentioned_documents
 from agent.messages import Call, ChatMessage, Round, Ruling, Transcript, clean_json, sanitize, transcript_messages
 from agent.models import Message, Thread, ToolCall, Turn
+from core.ids import parse_id
 from llm.types import Completion
 
 Json = dict[str, Any]
+TELL_OF_DOCUMENTS = ("list_documents", "update_document")
+"""Tools that answer with names, tags and metadata of documents other than the one at hand."""
 
 
 def whole_turn(turn_id: uuid.UUID) -> Turn:
@@ -36,16 +40,38 @@ def load_transcript(turn: Turn) -> Transcript:
 
 def ancestors(turn: Turn) -> list[Turn]:
     """The turns before this one on its branch, oldest first, with messages and calls."""
+    newest = _ancestor_ids(turn)
+    rows = {row.id: row for row in Turn.objects.filter(id__in=newest).prefetch_related("messages", "tool_calls")}
+    return [rows[turn_id] for turn_id in reversed(newest)]
+
+
+def told_documents(turn: Turn) -> set[uuid.UUID]:
+    """Documents that a model is told of by what was said so far: mentioned, listed or changed in these turns.
+
+    What a client sent as history is its own text and not looked into.
+    """
+    told, before = set(mentioned_documents(turn.mentions)), _ancestor_ids(turn)
+    for mentions in Turn.objects.filter(id__in=before).values_list("mentions", flat=True):
+        told.update(mentioned_documents(mentions))
+    calls = ToolCall.objects.filter(turn_id__in=[*before, turn.pk], name__in=TELL_OF_DOCUMENTS, result__isnull=False)
+    for answer in calls.values_list("result", flat=True):
+        result = answer or {}
+        rows = [row["id"] for row in result.get("documents", ()) if not row.get("withheld")]
+        told.update(parse_id(one) for one in (*rows, result.get("document_id")) if one)
+    return told
+
+
+def _ancestor_ids(turn: Turn) -> list[uuid.UUID]:
+    """Newest first, as many as a model may be told of."""
     if turn.thread_id is None:
         return []
     parents = dict(Turn.objects.filter(thread_id=turn.thread_id).values_list("id", "parent_id"))
-    line, current = [], turn.parent_id
+    line: list[uuid.UUID] = []
+    current = turn.parent_id
     while current is not None and current in parents and current not in line:
         line.append(current)
         current = parents[current]
-    newest = line[: settings.AGENT_HISTORY_MESSAGES]
-    rows = {row.id: row for row in Turn.objects.filter(id__in=newest).prefetch_related("messages", "tool_calls")}
-    return [rows[turn_id] for turn_id in reversed(newest)]
+    return line[: settings.AGENT_HISTORY_MESSAGES]
 
 
 def history_messages(turn: Turn, *, hints: dict[str, str]) -> list[ChatMessage]:

@@ -59,8 +59,8 @@ class NeverSendToModel(ModelError):
     code = "never_send_to_model"
     status = 403
     detail = (
-        "This document, one that is mentioned, or a tag of theirs is marked “Never send to a model outside this "
-        "server”. Choose the built-in model, or take the mark away."
+        "This document, one that the conversation tells of, or a tag of theirs is marked “Never send to a model "
+        "outside this server”. Choose the built-in model, or take the mark away."
     )
 
 

@@ -248,6 +248,27 @@ def test_what_is_told_of_other_documents_stays_too(
     assert refused["code"] == CODE
 
 
+@pytest.mark.parametrize("how", ["listed", "mentioned"])
+def test_what_a_conversation_told_of_another_document_stays_once_that_one_is_marked(
+    how: str, alice: Person, document: Document, fake_provider: FakeProvider
+) -> None:
+    kept = shared_document(alice, RECEIPT, name="dismissal of smith.pdf")
+    thread = create_thread(actor=alice.actor, document_id=document.pk)
+    where: dict[str, Any] = {"actor": alice.actor, "document_id": document.pk, "thread_id": thread.pk}
+    steps = [Step(calls=(Call("list_documents", {}, "toolu_1"),))] if how == "listed" else []
+    fake_provider.add(*steps, Step(text="There is one on Smith."), Step(text="Yes."))
+    mentions = [{"type": "document", "id": kept.pk.hex}] if how == "mentioned" else []
+    waits_for(start_turn(**where, text="Which are there?", mentions=mentions, model=REMOTE).pk, *ENDED, seconds=20)
+    asked = len(fake_provider.received)
+    mark(alice, kept, "document")
+    with pytest.raises(NeverSendToModel):
+        start_turn(**where, text="Is that all?", model=REMOTE)
+    went_on = waits_for(start_turn(**where, text="Is that all?").pk, *ENDED, seconds=20)
+    assert (went_on.status, went_on.model, asked) == ("done", OFFLINE_MODEL, len(fake_provider.received))
+    elsewhere = start_turn(**where | {"thread_id": None}, text="Is that all?", model=REMOTE)
+    assert waits_for(elsewhere.pk, *ENDED, seconds=20).status == "done"
+
+
 def test_programs_are_told_in_the_words_of_their_wire(
     alice: Person, document: Document, fake_provider: FakeProvider
 ) -> None:

@@ -19,7 +19,7 @@ from documents.tagging import show_document, tag_ids_of_document
 from llm.errors import NeverSendToModel
 
 _MORE = "Call get_ocr_text with page_num for one page at a time."
-WITHHELD: Json = {"document_name": "(kept from models outside this server)", "metadata": {}}
+WITHHELD: Json = {"document_name": "(kept from models outside this server)", "metadata": {}, "withheld": True}
 DocumentId = Annotated[str | None, Field(description="Id of the document; the current one when left out.")]
 
 

@@ -95,7 +95,7 @@ def read_item(line: Line, *, loose: bool = False) -> Item:
     item = Item([line.index])
     if len(tokens) > 1 and _DAY.match(tokens[0].text):
         item.day, tokens = tokens[:1], tokens[1:]
-    tokens = _take_amount(item, tokens, loose=loose)
+    tokens = _take_amount(item, tokens, _thousands(line), loose=loose)
     if len(tokens) > 1 and _POSITION.match(tokens[0].text):
         item.number, tokens = tokens[:1], tokens[1:]
     elif len(tokens) > 2 and names_part(tokens[:1], "number") and tokens[1].text.isdigit():
@@ -139,7 +139,13 @@ def _parted(token: Token, *patterns: re.Pattern[str]) -> list[Token]:
     return [token]
 
 
-def _take_amount(item: Item, tokens: list[Token], *, loose: bool) -> list[Token]:
+def _thousands(line: Line) -> set[int]:
+    """The words that end a number whose thousands stand apart, alone in its cell: "1 014,24"."""
+    pairs = [cell.tokens[:2] for cell in line.cells if len(cell.tokens) > 1]
+    return {rest.index for first, rest in pairs if _WHOLE.match(first.text) and re.match(r"\d{3}[.,]\d{2}$", rest.text)}
+
+
+def _take_amount(item: Item, tokens: list[Token], thousands: set[int], *, loose: bool) -> list[Token]:
     """The amount at the end of a line, before the mark of its tax."""
     end = len(tokens)
     while end > 1 and end > len(tokens) - 2 and is_tax_mark(tokens[end - 1].text):
@@ -156,6 +162,8 @@ def _take_amount(item: Item, tokens: list[Token], *, loose: bool) -> list[Token]
     start = stop - 1
     if start < 0 or not _is_amount(tokens[start].text, loose=loose):
         return tokens
+    if start and tokens[start].index in thousands:
+        start -= 1
     while start > 0 and (
         (_is_sign(tokens[start - 1]) and "/" not in tokens[start - 1].text) or tokens[start - 1].text in {"-", "−", "+"}
     ):
@@ -163,11 +171,13 @@ def _take_amount(item: Item, tokens: list[Token], *, loose: bool) -> list[Token]
     if start and tokens[start - 1].text in _TIMES and _counts(tokens[:start]):
         return tokens  # "2 x 1.99": the price of one
     item.amount = tokens[start:end]
-    rest = tokens[:start]
+    return _without_mark(tokens[:start])
+
+
+def _without_mark(rest: list[Token]) -> list[Token]:
+    """The mark of a tax may stand before the amount."""
     marked = len(rest) > 2 and is_tax_mark(rest[-1].text) and _WHOLE_MARK.match(rest[-1].text)
-    if marked and (_CODE.match(rest[-2].text) or has_cents(rest[-2].text)):
-        rest = rest[:-1]  # the mark of a tax may stand before the amount
-    return rest
+    return rest[:-1] if marked and (_CODE.match(rest[-2].text) or has_cents(rest[-2].text)) else rest
 
 
 def _is_amount(text: str, *, loose: bool) -> bool:

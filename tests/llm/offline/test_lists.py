@@ -56,6 +56,7 @@ def priced(quantity: str, name: str, price: str, amount: str, unit: str = "") ->
         ("Appels\n  0,512kg x 2,99 EUR/kg    1,53", priced("0,512", "Appels", "2,99", "1,53", "kg")),
         ("BANANAS     0.73\n  1.24 lb @ $0.59/lb", priced("1.24", "BANANAS", "$0.59", "0.73", "lb")),
         ("2 @ 3.29\nYOGURT      6.58 F", priced("2", "YOGURT", "3.29", "6.58")),
+        ("Main-d'oeuvre     1 014,24", priced("", "Main-d'oeuvre", "", "1 014,24")),
         ("Korting pindakaas     3,49-", priced("", "Korting pindakaas", "", "3,49-")),
         ("0099871 SCREWS     2.98", {"item number": "0099871", "description": "SCREWS", "amount": "2.98"}),
         ("12/05/25 Room charge     29.00", {"date": "12/05/25", "description": "Room charge", "amount": "29.00"}),

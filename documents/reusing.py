@@ -4,7 +4,7 @@ from django.db.models import QuerySet
 
 from documents.errors import WithdrawalRefused
 from documents.models import AutoCreate, Extraction, Run
-from documents.withdrawal import withdraw_result
+from documents.withdrawal import withdraw
 from organizations.actor import Actor
 
 
@@ -30,7 +30,7 @@ def take_back_reused(*, actor: Actor, run: Run, attempt: AutoCreate) -> list[str
         return []
     for result in results_of_reused(run=run, attempt=attempt).select_related("prompt_revision__prompt"):
         try:
-            withdraw_result(actor=actor, document_id=run.document_id, extraction_id=result.pk)
+            withdraw(actor=actor, found=result)
         except WithdrawalRefused:
             is_shown = result.superseded_by_id is None and result.prompt_revision is not None
             return [result.prompt_revision.prompt.name] if is_shown and result.prompt_revision else []

@@ -12,14 +12,18 @@ from organizations.actor import Actor
 from organizations.services import record
 
 
-@transaction.atomic
 def withdraw_result(*, actor: Actor, document_id: object, extraction_id: object) -> Extraction | None:
     """Withdraw a result that nobody has built on, and make the one that it replaced current again.
 
     Returns: the result that stands now, None when there was none before.
     Raises: DocumentNotFound, ExtractionNotFound, WithdrawalRefused.
     """
-    found = get_result(actor=actor, document_id=document_id, extraction_id=extraction_id)
+    return withdraw(actor=actor, found=get_result(actor=actor, document_id=document_id, extraction_id=extraction_id))
+
+
+@transaction.atomic
+def withdraw(*, actor: Actor, found: Extraction) -> Extraction | None:
+    """The same for a result at hand, also where its document is in the trash. Raises: WithdrawalRefused."""
     lock_state(found.document_id)
     lock_results_like(found)
     result = lock_result(found.pk)

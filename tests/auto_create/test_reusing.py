@@ -13,6 +13,7 @@ from documents.fitting import fitting_prompt, fitting_schema
 from documents.models import Document, Extraction
 from documents.proposals import auto_create_facts
 from documents.results import current_result, set_verified
+from documents.services import delete_document
 from prompts_app.config import PromptConfig
 from prompts_app.models import Prompt, PromptRevision
 from prompts_app.services import create_prompt, revise_prompt
@@ -121,8 +122,9 @@ def test_a_model_that_makes_its_own_all_the_same_leaves_no_result_of_the_other(
     assert revids_of(document) == [attempt.prompt_revision_id]
 
 
+@pytest.mark.parametrize("how", ["stopped", "deleted"])
 def test_an_attempt_that_fails_after_all_takes_its_result_back(
-    alice: Person, mine: PromptRevision, monkeypatch: pytest.MonkeyPatch
+    how: str, alice: Person, mine: PromptRevision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document, run = asked_for(alice, name="another.pdf")
     claim = auto_create.claim_proposal(run_id=run.pk)
@@ -136,6 +138,8 @@ def test_an_attempt_that_fails_after_all_takes_its_result_back(
         time.sleep(0.02)
     assert auto_create.extractions_cost(run.pk) == 0
     run.refresh_from_db()
+    if how == "deleted":
+        delete_document(actor=alice.actor, document_id=document.pk)
     type(run).objects.filter(pk=run.pk).update(cancel_requested=True)
     worker._end(claim, loaded.turn.pk, worker._watch(claim, loaded.turn.pk, ended))
     assert attempt_of(document).error_code == "cancelled"

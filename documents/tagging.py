@@ -21,12 +21,15 @@ from tags_app.services import lock_tag, require_unchanged, trash_tag
 def delete_tag(*, actor: Actor, tag_id: object, unchanged_since: datetime | None = None) -> Tag:
     """Move a tag to the trash unless a document or the latest revision of a prompt has it.
 
+    One that is marked “never send” is kept by documents in the trash as well: they must not come back without its mark.
     Raises: TagNotFound, TagInUse, TagChanged.
     """
     tag = lock_tag(actor=actor, tag_id=tag_id)
     require_unchanged(tag=tag, updated_at=unchanged_since)
+    kept_here = tag.documents.filter(deleted_at__isnull=False) if tag.never_send else tag.documents.none()
     for what, rows in (
         ("documents", owned(Document, actor).filter(tags=tag)),
+        ("documents in the trash, which its mark keeps on this server", kept_here),
         ("prompts", latest_revisions(actor=actor).filter(tags=tag)),
     ):
         if rows.exists():

@@ -9,10 +9,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from documents.models import Document, Event
-from documents.services import update_document
+from documents.services import delete_document, update_document
+from documents.tagging import delete_tag
 from organizations.models import AuditEntry
+from tags_app.errors import TagInUse
 from tags_app.models import Tag
-from tags_app.services import create_tag
+from tags_app.services import create_tag, update_tag
 from tests.api import Api, api_of
 from tests.conftest import Person
 from tests.documents.making import RECEIPT, make_document
@@ -107,6 +109,18 @@ def test_a_tag_is_marked_in_its_form_and_the_document_says_which_tag_it_is(alice
     assert "Its tag “Personnel” is marked" in page_of(alice, f"/documents/{document.pk.hex}")
     alice.client().post(form, {"name": "Personnel", "color": "#112233"})
     assert not Tag.objects.get().never_send
+
+
+def test_a_document_does_not_come_back_from_the_trash_without_the_mark_of_its_tag(
+    alice: Person, document: Document
+) -> None:
+    tag = create_tag(actor=alice.actor, name="Personnel", never_send=True)
+    update_document(actor=alice.actor, document_id=document.pk, tag_ids=[tag.pk])
+    delete_document(actor=alice.actor, document_id=document.pk)
+    with pytest.raises(TagInUse, match="in the trash"):
+        delete_tag(actor=alice.actor, tag_id=tag.pk)
+    update_tag(actor=alice.actor, tag_id=tag.pk, name=tag.name, never_send=False)
+    assert delete_tag(actor=alice.actor, tag_id=tag.pk).deleted_at is not None
 
 
 def test_the_chooser_offers_the_built_in_model_and_says_why_no_other(

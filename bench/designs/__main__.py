@@ -34,8 +34,11 @@ def make_folder(folder: Path, half: str | None = None, only: str = "") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with _browser() as page:
         entries = [_print(page, name, folder) for name in names(half) if only in name]
-    forms = [entry for entry in acroforms.make(folder) if half is None or entry["scored"] == (half == "scored")]
-    entries += [entry for entry in forms if only in entry["id"]]
+    for entry in acroforms.make(folder):
+        if only in entry["id"] and half in (None, "scored" if entry["scored"] else "developed"):
+            entries.append(entry)
+        else:
+            (folder / entry["file"]).unlink()
     index = {"count": len(entries), "documents": entries}
     (folder / "index.json").write_text(json.dumps(index, ensure_ascii=False, indent=1), encoding="utf-8")
     return folder

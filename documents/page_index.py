@@ -108,7 +108,7 @@ class PageIndex:
         """
         pieces = [piece for piece in _PIECES.split(value) if fold_text(piece)]
         places = [self.text(piece) or self.shuffled(piece) or self._stacked(piece) for piece in pieces[:_MAX_SCATTERED]]
-        for first in places[0][:_MAX_STARTS] if all(places) else []:
+        for first in places[0][:_MAX_STARTS] if places and all(places) else []:
             near: list[Hit] = [first]
             for hits in places[1:]:
                 beside = [hit for hit in hits if any(hit.adjoins(one) for one in near)]

@@ -138,3 +138,8 @@ def test_a_code_in_groups_is_whole_or_it_is_not_there(digits: str, group: int) -
     for part in (code[: group * 3], code[:-1], f"{code}7", code[group * 2 :]):
         assume(part != code and len(part) > group)
         assert place(part, f"IBAN   {shown}").state == "not_found"
+
+
+def test_a_letter_of_which_folding_leaves_nothing_stands_nowhere() -> None:
+    """U+FE70 is a letter, and without its accent a blank."""
+    assert ground(data={"name": "\ufe70("}, pages=[page("ab 12")])["name"].state == "not_found"

@@ -48,6 +48,51 @@ NEC = (
     Box("StateNo", "6  State/Payer's state no.", 425, 234, 105, "KS 036-482207"),
     Box("StateIncome", "7  State income", 310, 270, 105, "23,840.00"),
 )
+MORTGAGE = (
+    Box("Void", "VOID", 40, 60, 0, False),
+    Box("Corrected", "CORRECTED (if checked)", 110, 60, 0, True),
+    Box(
+        "LenderName",
+        "RECIPIENT'S/LENDER'S name, street address, city or town, state or province, ZIP code, and telephone no.",
+        40,
+        90,
+        330,
+        "Copper Basin Savings, 91 Smelter Way, Miami AZ 85539",
+    ),
+    Box("CalendarYear", "For calendar year", 400, 90, 90, "2023"),
+    Box("LenderTIN", "RECIPIENT'S/LENDER'S TIN", 40, 130, 125, "86-3310427"),
+    Box("BorrowerTIN", "PAYER'S/BORROWER'S TIN", 175, 130, 125, "527-81-4406"),
+    Box(
+        "MortgageInterestReceived", "1 Mortgage interest received from payer(s)/borrower(s)*", 320, 130, 200, "9,318.44"
+    ),
+    Box("BorrowerName", "PAYER'S/BORROWER'S name", 40, 170, 260, "Marguerite Oyelaran"),
+    Box("OutstandingMortgagePrincipal", "2 Outstanding mortgage principal", 320, 170, 120, "187,402.16"),
+    Box("MortgageOriginationDate", "3 Mortgage origination date", 450, 170, 120, "06/14/2019"),
+    Box("BorrowerStreetAddress", "Street address (including apt. no.)", 40, 210, 260, "3307 Ridgeline Ct"),
+    Box("RefundOfOverpaidInterest", "4 Refund of overpaid interest", 320, 210, 120, "0.00"),
+    Box("MortgageInsurancePremiums", "5 Mortgage insurance premiums", 450, 210, 120, "612.00"),
+    Box(
+        "BorrowerCityStateZip",
+        "City or town, state or province, country, and ZIP or foreign postal code",
+        40,
+        250,
+        260,
+        "Globe, AZ 85501",
+    ),
+    Box("PointsPaid", "6 Points paid on purchase of principal residence", 320, 250, 200, "1,150.00"),
+    Box(
+        "PropertyAddressSameAsBorrower",
+        "7 If address of property securing mortgage is the same as PAYER'S/BORROWER'S address, check the box",
+        40,
+        285,
+        0,
+        True,
+    ),
+    Box("PropertyCount", "9 Number of properties securing the mortgage", 40, 320, 150, "1"),
+    Box("OtherInformation", "10 Other", 210, 320, 100, "RE TAX 2,204.08"),
+    Box("AcquisitionDate", "11 Mortgage acquisition date", 330, 320, 110, "02/01/2021"),
+    Box("AccountNumber", "Account number (see instructions)", 40, 360, 200, "70-114-88213"),
+)
 LEAVE = (
     Box("Name", "Name, Vorname", 50, 120, 290, "Zielinski, Katharina"),
     Box("Personalnummer", "Personalnummer", 360, 120, 160, "7 0382"),
@@ -69,10 +114,15 @@ DATES = {"UrlaubVon": "2025-07-28", "UrlaubBis": "2025-08-15", "Antragsdatum": "
 
 
 def make(folder: Path) -> list[Json]:
-    """Draw both forms into the folder; their entries for its index."""
+    """Draw the forms into the folder; their entries for its index."""
     _draw(folder / "form-en-1099nec-acro.pdf", letter, "Form 1099-NEC   Nonemployee Compensation", NEC)
+    _draw(folder / "form-en-1098-acro.pdf", letter, "Form 1098   Mortgage Interest Statement", MORTGAGE)
     _draw(folder / "form-de-urlaubsantrag-acro.pdf", A4, "Urlaubsantrag   Bröker Maschinenbau GmbH", LEAVE)
-    return [_entry("form-en-1099nec-acro", "en", NEC, True), _entry("form-de-urlaubsantrag-acro", "de", LEAVE, False)]
+    return [
+        _entry("form-en-1099nec-acro", "en", NEC, True),
+        _entry("form-en-1098-acro", "en", MORTGAGE, False),
+        _entry("form-de-urlaubsantrag-acro", "de", LEAVE, False),
+    ]
 
 
 def _draw(path: Path, size: tuple[float, float], title: str, boxes: tuple[Box, ...]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from prompts_app.default import CLIENTS_MODEL
+from llm.seeds import CLIENTS_MODEL
 from prompts_app.errors import PromptInvalid
 from prompts_app.models import default_include
 from schemas_app.naming import clean_name, is_storable

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from llm import seeds
+from llm.seeds import CLIENTS_MODEL
 
 DEFAULT_PROMPT_ID = "default"
 DEFAULT_PROMPT_NAME = "Document Summary"
 DEFAULT_PROMPT_VERSION = 1
-CLIENTS_MODEL = seeds.CLIENTS_MODEL
 
 DEFAULT_CONTENT = (
     "Read the document and answer with a JSON object of three texts: document_type (what kind of document it is), "

@@ -8,8 +8,8 @@ from django import forms
 
 from core.errors import DomainError
 from llm.catalog import chat_models
+from llm.seeds import CLIENTS_MODEL
 from prompts_app.config import MAX_CONTENT, PromptConfig
-from prompts_app.default import CLIENTS_MODEL
 from schemas_app.models import SchemaRevision
 from tags_app.models import Tag
 

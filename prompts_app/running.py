@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from llm.seeds import CLIENTS_MODEL
 from organizations.actor import Actor
 from organizations.gate import require_own_work
 from prompts_app.default import (
-    CLIENTS_MODEL,
     DEFAULT_CONTENT,
     DEFAULT_PROMPT_ID,
     DEFAULT_PROMPT_NAME,

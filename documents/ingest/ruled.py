@@ -191,9 +191,13 @@ def _combs(holes: Sequence[Box], ink: Gray, unit: float) -> list[Comb]:
         others = [hole for hole in holes if hole not in row]
         if len(row) < 2 or not _is_roomy(row[0], unit) or any(_stacked(row[0], other) for other in others):
             continue
-        if any(ink[y0 + 2 : y1 - 2, x0 + 2 : x1 - 2].mean() > _FILLED for x0, y0, x1, y1 in row):
+        if any(_is_filled(ink[y0 + 2 : y1 - 2, x0 + 2 : x1 - 2]) for x0, y0, x1, y1 in row):
             found.append(Comb(tuple(row)))
     return found
+
+
+def _is_filled(inner: Gray) -> bool:
+    return bool(inner.size) and bool(inner.mean() > _FILLED)
 
 
 def _is_roomy(cell: Box, unit: float) -> bool:

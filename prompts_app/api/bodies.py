@@ -9,8 +9,9 @@ from pydantic import Field
 from core.api.bodies import Answer, Body, GridQuery
 from core.errors import Invalid
 from core.listing import Listing
+from llm.seeds import CLIENTS_MODEL
 from prompts_app.config import PromptConfig
-from prompts_app.default import CLIENTS_MODEL, show_default_prompt
+from prompts_app.default import show_default_prompt
 from prompts_app.models import PromptRevision
 from prompts_app.presentation import show_prompt
 

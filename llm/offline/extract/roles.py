@@ -37,9 +37,9 @@ def is_heading(hit: Hit) -> bool:
     tokens = hit.cell.tokens
     ends = hit.end == len(tokens) or tokens[hit.end - 1].text.endswith(":") or tokens[hit.end].text in {":", "-", "/"}
     explained = hit.end < len(tokens) and tokens[hit.end].text.startswith("(") and tokens[-1].text.endswith(")")
-    return (
-        hit.start == 0 and hit.quality >= 0.7 and (explained or (len(tokens) - hit.end <= 4 and (ends or hit.end > 1)))
-    )
+    explained = explained or _is_number(tokens[hit.end :])
+    short = len(tokens) - hit.end <= 4 and (ends or hit.end > 1)
+    return hit.start == 0 and hit.quality >= 0.7 and (explained or short)
 
 
 def _possessive(cell: Cell) -> str:

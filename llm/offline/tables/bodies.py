@@ -18,19 +18,7 @@ _NEAR = 8
 """Units: lines. A row begins no further from the head, and rows no further from each other."""
 _SUMS = frozenset({"line_total", "net_total", "tax_total", "gross_total", "due_payable", "prepaid"})
 _TOTAL = frozenset(
-    [
-        "total",
-        "totals",
-        "totaal",
-        "totale",
-        "summe",
-        "somme",
-        "subtotal",
-        "subtotaal",
-        "zwischensumme",
-        "gesamtsumme",
-        "gesamt",
-    ]
+    "total totals totaal totale summe somme subtotal subtotaal zwischensumme gesamtsumme gesamt".split()  # noqa: SIM905
 )
 """What begins with these is no row, whatever follows."""
 _CARRIED = frozenset(

@@ -1,7 +1,7 @@
 """Which column of a table a word stands in: limits where the rows leave white space between the head's names."""
 
-import itertools
 from collections.abc import Sequence
+from itertools import pairwise
 
 from llm.offline.layout.model import Cell, Line, Token
 from llm.offline.tables.figures import is_figure, is_numeric
@@ -57,7 +57,7 @@ class Columns:
         middle = (a1 + b0) / 2
         empty = _EMPTY if b0 - a1 < self.head.height else 0.0
         best, cheapest = middle, float("inf")
-        for left, right in itertools.pairwise(edges):
+        for left, right in pairwise(edges):
             if right - left < 0.15 * self.head.height:
                 continue
             x = (left + right) / 2

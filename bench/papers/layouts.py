@@ -14,10 +14,11 @@ Fact = tuple[str, str, str]
 
 
 def trade_paper(dice: random.Random, kind: str, truth: Json, style: Style) -> Sheet:
-    """Invoice, credit note, order."""
+    """Invoice, credit note, order. An order is on the paper of who orders."""
     sheet = Sheet(style.font, dice.choice([9.0, 9.5, 10.0]))
-    y = _letterhead(sheet, truth, style)
-    y = _buyer(sheet, truth, style, y + 30, dice)
+    sender, addressee = ("buyer", "seller") if kind == "purchase_order" else ("seller", "buyer")
+    y = _letterhead(sheet, truth, style, sender)
+    y = _addressee(sheet, truth, style, y + 30, dice, addressee)
     sheet.text(LEFT, y + 30, style.labels[kind], bold=True, size=16)
     y = _facts(sheet, _facts_of(truth, style), style, y + 52)
     columns = ["name", "quantity", "unit_price", "line_total"]
@@ -31,26 +32,29 @@ def trade_paper(dice: random.Random, kind: str, truth: Json, style: Style) -> Sh
     return sheet
 
 
-def _letterhead(sheet: Sheet, truth: Json, style: Style) -> float:
-    address, y = truth["seller_address"], TOP
-    lines = [(address["line1"], "line1"), (f"{address['postcode']} {address['city']}", "")]
+def _letterhead(sheet: Sheet, truth: Json, style: Style, who: str = "seller") -> float:
+    name, address, y = truth[f"{who}_name"], truth[f"{who}_address"], TOP
+    x = {"left": LEFT, "right": 380.0, "centre": 220.0}.get(style.header, LEFT)
     if style.header == "small line":
-        sheet.text(LEFT, y, truth["seller_name"], path="seller_name", bold=True, size=15)
-        end = sheet.text(LEFT, y + 20, f"{truth['seller_name']} · ", size=7)
-        end = sheet.text(end, y + 20, address["line1"], path="seller_address.line1", size=7)
+        sheet.text(LEFT, y, name, path=f"{who}_name", bold=True, size=15)
+        end = sheet.text(LEFT, y + 20, f"{name} · ", size=7)
+        end = sheet.text(end, y + 20, address["line1"], path=f"{who}_address.line1", size=7)
         end = sheet.text(end, y + 20, " · ", size=7)
-        _town(sheet, end, y + 20, address, "seller_address", size=7)
+        _town(sheet, end, y + 20, address, f"{who}_address", size=7)
         y += 24
     else:
-        x = {"left": LEFT, "right": 380.0, "centre": 220.0}[style.header]
-        sheet.text(x, y, truth["seller_name"], path="seller_name", bold=True, size=13)
-        sheet.text(x, y + STEP + 2, lines[0][0], path="seller_address.line1")
-        _town(sheet, x, y + 2 * STEP + 2, address, "seller_address")
+        sheet.text(x, y, name, path=f"{who}_name", bold=True, size=13)
+        sheet.text(x, y + STEP + 2, address["line1"], path=f"{who}_address.line1")
+        _town(sheet, x, y + 2 * STEP + 2, address, f"{who}_address")
         y += 2 * STEP + 4
-    x = LEFT if style.header == "small line" else {"left": LEFT, "right": 380.0, "centre": 220.0}[style.header]
-    end = sheet.text(x, y + STEP, f"{style.labels['seller_vat_id']}{style.colon} ")
-    sheet.text(end, y + STEP, truth["seller_vat_id"], path="seller_vat_id")
+    if who == "seller":
+        _vat(sheet, truth, style, x, y + STEP)
     return y + STEP
+
+
+def _vat(sheet: Sheet, truth: Json, style: Style, x: float, y: float) -> None:
+    end = sheet.text(x, y, f"{style.labels['seller_vat_id']}{style.colon} ")
+    sheet.text(end, y, truth["seller_vat_id"], path="seller_vat_id")
 
 
 def _town(sheet: Sheet, x: float, y: float, address: Json, path: str, *, size: float = 0) -> None:
@@ -58,14 +62,17 @@ def _town(sheet: Sheet, x: float, y: float, address: Json, path: str, *, size: f
     sheet.text(end + sheet.wide(" ", size=size), y, address["city"], path=f"{path}.city", size=size)
 
 
-def _buyer(sheet: Sheet, truth: Json, style: Style, y: float, dice: random.Random) -> float:
+def _addressee(sheet: Sheet, truth: Json, style: Style, y: float, dice: random.Random, who: str = "buyer") -> float:
     x = dice.choice([LEFT, LEFT, 330.0])
     if dice.random() < 0.6:
-        sheet.text(x, y, f"{style.labels['buyer']}{style.colon}", bold=dice.random() < 0.5)
+        sheet.text(x, y, f"{style.labels[who]}{style.colon}", bold=dice.random() < 0.5)
         y += STEP
-    sheet.text(x, y, truth["buyer_name"], path="buyer_name")
-    sheet.text(x, y + STEP, truth["buyer_address"]["line1"], path="buyer_address.line1")
-    _town(sheet, x, y + 2 * STEP, truth["buyer_address"], "buyer_address")
+    sheet.text(x, y, truth[f"{who}_name"], path=f"{who}_name")
+    sheet.text(x, y + STEP, truth[f"{who}_address"]["line1"], path=f"{who}_address.line1")
+    _town(sheet, x, y + 2 * STEP, truth[f"{who}_address"], f"{who}_address")
+    if who == "seller":
+        _vat(sheet, truth, style, x, y + 3 * STEP)
+        y += STEP
     return y + 2 * STEP
 
 
@@ -180,7 +187,7 @@ def statement(dice: random.Random, truth: Json, style: Style) -> Sheet:
     """Movements between two balances."""
     sheet = Sheet(style.font)
     sheet.text(LEFT, TOP, truth["seller_name"], path="seller_name", bold=True, size=14)
-    y = _buyer(sheet, truth, style, TOP + 40, dice)
+    y = _addressee(sheet, truth, style, TOP + 40, dice)
     sheet.text(LEFT, y + 30, style.labels["statement"], bold=True, size=15)
     facts = [("issue_date", style.labels["issue_date"].split()[0], style.day(truth["issue_date"])),
              ("buyer_id", style.labels["buyer_id"], truth["buyer_id"])]  # fmt: skip

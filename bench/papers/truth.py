@@ -116,6 +116,10 @@ def number_of(dice: random.Random, year: int) -> str:
     )  # fmt: skip
 
 
+_NOT_ON_ORDERS = frozenset({"buyer_vat_id", "order_reference"})
+"""What a seller's paper says of its customer."""
+
+
 def trade_paper(dice: random.Random, kind: str, style: Style) -> Json:
     """Invoice, credit note or order: two parties, facts, lines, sums."""
     language = style.language
@@ -144,7 +148,7 @@ def trade_paper(dice: random.Random, kind: str, style: Style) -> Json:
         "order_reference": f"PO-{dice.randint(1000, 9999)}",
         "delivery_date": (issued - timedelta(days=dice.randint(1, 9))).isoformat(),
     }.items():
-        if dice.random() < 0.5:
+        if dice.random() < 0.5 and not (kind == "purchase_order" and name in _NOT_ON_ORDERS):
             truth[name] = value
     truth |= {"net_total": net, "tax_total": tax, "gross_total": round(net + tax, 2), "lines": lines}
     if kind == "invoice" and dice.random() < 0.25:

@@ -46,14 +46,15 @@ def _is_order(reading: Reading) -> bool:
 
 
 def _turn_round(parties: Sequence[Party]) -> None:
-    """Of an order the sender, or whose address stands first, is the buyer, unless a heading says who the seller is."""
-    if any(party.role == "seller" and party.certainty >= _TOLD and "city" in party.parts for party in parties):
-        return
+    """Of an order the sender, or whose address stands first, is the buyer, unless headings say who is who."""
     told = [party for party in parties if party.certainty < _TOLD and party.role in {"seller", "buyer"}]
+    named = {party.role for party in parties if party.certainty >= _TOLD and "city" in party.parts}
     first = min(told, key=lambda one: (not one.sender_line, one.cell.page, one.cell.y0), default=None)
+    if first is None or "seller" in named:
+        return
+    others = [party for party in told if party is not first and not _same_place(party, first)]
     for party in told:
-        is_first = first is not None and (party is first or _same_place(party, first))
-        party.role = "buyer" if is_first else "seller"
+        party.role = "seller" if party in others or ("buyer" in named and not others) else "buyer"
 
 
 def _name_by_letterhead(parties: Sequence[Party], reading: Reading) -> None:

@@ -137,6 +137,7 @@ def _date_stands(day: date, text: str) -> bool:
         or f"{day:%d%m%y}" in digits
         or f"{day:%m%d%y}" in digits
         or f"{day:%Y%m%d}" in digits
+        or f"{day:%d%m%Y}" in re.sub(r"[\s./-]", "", text)  # each figure in a box of its own
     )
 
 

@@ -1,5 +1,6 @@
 """Where the captions of a form stand: in a column of their own, over what people wrote, or under it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
@@ -10,11 +11,13 @@ from llm.offline.typing.amounts import currency_code
 
 LARGER = 1.12
 """How much larger than its caption an answer in a box is set, at least."""
+LETTERED = re.compile(r"^[a-z][.)]?$")
+"""The letter of a box: "a Employee's number"."""
 _ENOUGH = 3
 """So many captions say how the form is made."""
 _LEVEL = 3.0
 """Units: points. How exactly what stands in a column begins at one place."""
-_LONGEST = 8
+_LONGEST_UNDER = 12
 """Units: words of a caption."""
 _DIGITS = 4
 """So many digits in one word are no part of a caption."""
@@ -22,6 +25,8 @@ _SAME = 0.06
 _LARGEST = 2.2
 """How much larger than its caption an answer may be."""
 _MOST_LINES = 7
+_FLUSHED = 9
+"""Units: heights of the caption. How far behind it figures may stand that are set to the right of a box."""
 _LONG = 20
 """Units: words. What a caption over a box may say."""
 
@@ -78,7 +83,8 @@ def answers_over(layout: Layout) -> dict[int, Cell | None]:
         over = {cell.tokens[0].index: _answer_over(layout, cell) for cell in cells}
         above = sum(_has_larger_below(layout, cell) for cell in cells)
         if sum(answer is not None for answer in over.values()) >= max(_ENOUGH, 2 * above):
-            found.update(over)
+            told = {cell.tokens[0].index: cell for cell in cells}
+            found.update({first: answer or cell_over(layout, told[first]) for first, answer in over.items()})
     return found
 
 
@@ -112,7 +118,8 @@ def _begins_box(cell: Cell, cells: Sequence[Cell]) -> bool:
     """Whether it may be a caption, and is no further line of the one over it."""
     words = [token.text for token in cell.tokens]
     numbers = any(sum(map(str.isdigit, word)) >= _DIGITS for word in " ".join(words).split("(")[0].split())
-    worded = any(map(str.isalpha, cell.text)) and not cell.text[0].islower()
+    lettered = len(words) > 1 and bool(LETTERED.match(words[0])) and words[1][0].isupper()
+    worded = any(map(str.isalpha, cell.text)) and (lettered or not cell.text[0].islower())
     return len(words) <= _LONG and worded and not numbers and not any(_follows(cell, other) for other in cells)
 
 
@@ -139,16 +146,22 @@ def _in_box(layout: Layout, head: Cell, cells: Sequence[Cell], *, typed: bool) -
         is_larger = LARGER * head.height <= cell.height <= _LARGEST * head.height
         if not (typed or is_larger) or cell.y0 - (found[-1] if found else last).y1 > 1.6 * cell.height:
             break
-        if _goes_on(cell, found) if found else typed or cell.overlap(head) > 0:
+        if _goes_on(cell, found) if found else typed or _is_inside(cell, head, right):
             found.append(cell)
         if len(found) == _MOST_LINES:
             break
     return tuple(found)
 
 
+def _is_inside(cell: Cell, head: Cell, right: float) -> bool:
+    """Whether an answer stands under its caption, or figures at the right edge of the box that begins there."""
+    flushed = cell.x0 - head.x1 < _FLUSHED * head.height and cell.x1 <= right + 1.5 * head.height
+    return cell.overlap(head) > 0 or (flushed and any(map(str.isdigit, cell.text)))
+
+
 def _goes_on(cell: Cell, found: Sequence[Cell]) -> bool:
     """Whether a cell is a further line of an answer, or goes on with its line."""
-    beside = abs(cell.middle - found[-1].middle) < 0.5 * cell.height and cell.x0 - found[-1].x1 < 6 * cell.height
+    beside = abs(cell.middle - found[-1].middle) < 0.5 * cell.height and cell.x0 - found[-1].x1 < 9 * cell.height
     return beside or abs(cell.x0 - found[0].x0) < 2.5 * cell.height
 
 
@@ -163,7 +176,7 @@ def cells_in(layout: Layout, page: int, left: float, right: float, top: float, e
 
 def _may_be_caption(cell: Cell) -> bool:
     words = cell.text.split("(")[0]
-    return cell.tokens[0].origin != "form" and len(cell.tokens) <= _LONGEST and not any(map(str.isdigit, words))
+    return cell.tokens[0].origin != "form" and len(cell.tokens) <= _LONGEST_UNDER and not any(map(str.isdigit, words))
 
 
 def _answer_over(layout: Layout, cell: Cell) -> Cell | None:

@@ -15,7 +15,15 @@ from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
 from llm.offline.extract.ticks import chosen, ticked, unchosen
-from llm.offline.extract.unlabelled import from_boxes, from_parties, from_patterns, from_prose, from_taxes, is_share_of
+from llm.offline.extract.unlabelled import (
+    from_boxes,
+    from_numbers,
+    from_parties,
+    from_patterns,
+    from_prose,
+    from_taxes,
+    is_share_of,
+)
 from llm.offline.extract.values import THRESHOLD, WORDY, Candidate, Value, values_in
 from llm.offline.layout.analysis import cells_below, cells_right
 from llm.offline.layout.model import Cell, Token
@@ -27,6 +35,7 @@ from llm.offline.typing.codes import find_codes
 
 _LISTED = 0.5
 _REFERENCES = frozenset({"buyer_reference", "order_reference", "project_reference", "contract_reference"})
+_PHONE_DIGITS = range(8, 13)
 _TAX_DIGITS = 8
 """A tax number has at least so many digits."""
 _SURE_LABEL = 0.9
@@ -49,6 +58,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     found += [
         *from_taxes(target, reading),
         *from_boxes(target, reading),
+        *from_numbers(target, reading),
         *from_prose(target, reading),
         *_from_compounds(target, reading),
     ]
@@ -150,6 +160,8 @@ def _worded_reference(hit: Hit, rest: Sequence[Token], kind: str, reading: Readi
 def _labelled_values(kind: str, tokens: Sequence[Token], reading: Reading) -> list[Value]:
     """The values behind a label; a tax number of a form that is not known is whatever number stands there."""
     found = values_in(kind, tokens, reading)
+    if not found and kind == "phone":
+        return [Value(t.text, t.text, (t.index,)) for t in tokens if t.text.isdigit() and len(t.text) in _PHONE_DIGITS]
     if found or kind != "vat_id":
         return found
     whole = "".join(token.text for token in tokens[:5] if not token.text.endswith(":"))

@@ -8,7 +8,8 @@ from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Layout, Token
 from llm.offline.matching.words import words_of
 
-LEADING_NUMBER = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2})?[a-z]?|[a-z])[.)]?$", re.IGNORECASE)
+LEADING_NUMBER = re.compile(r"^(?:\(?(?:\d{1,2}(?:\.\d{1,2})?[a-z]?|[a-z])[.)]?|\([a-z]\.\d{1,2}\))$", re.IGNORECASE)
+"""What numbers the boxes of forms: "10", "2.1", "7a.", "b", "(A)", "(D.1)"."""
 _BOX_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2})?[a-z]?$")
 _PARTS = frozenset({"-", "–", "|", "●", "•", "·", "/", "=", "—"})
 _LONGEST = 6

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
@@ -18,6 +19,7 @@ _NAMES = frozenset({"first", "family"})
 _SCORE, _SIGNED = 1.05, 0.88
 """Units: quality. A part is surer than the whole answer; the place of a signature is another thing's rarely."""
 _LONGEST = 16
+_PAIR = 2
 _LEADING = re.compile(r"[\s,;]+(?:den|am|le|the|on|op|de)?[\s,]*$", re.IGNORECASE)
 _PREFIXES = frozenset({"van", "von", "de", "der", "den", "le", "la", "du", "zu", "ter", "ten", "di"})
 
@@ -65,10 +67,17 @@ def _senses_said(words: tuple[str, ...]) -> frozenset[str]:
     senses = held(senses_of(words))
     if "place" in senses:
         senses |= {"city"}
-    if senses & _NAMES and "name" in senses:
+    if senses & _NAMES and "name" in senses and not _is_one_name(words):
         senses |= _NAMES
     date = frozenset({"date"}) if "date" in senses and "birth" not in senses else frozenset[str]()
     return frozenset(senses & (_PLACES | _NAMES)) | date
+
+
+def _is_one_name(words: tuple[str, ...]) -> bool:
+    """Whether a caption asks for one of the names only: "Vorname des Kindes", "First name and initial"."""
+    named = [senses_of((word,))[0] for word in words]
+    pairs = sum(bool(part & _NAMES) and "name" in after for part, after in pairwise(named))
+    return pairs == 1 and sum(bool(part & (_NAMES | {"name"})) for part in named) == _PAIR
 
 
 def _fits(target: Target, wanted: str, said: frozenset[str], cell: Cell) -> bool:

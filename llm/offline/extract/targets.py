@@ -33,7 +33,9 @@ _PART_OF = {word: part for part, words in _PARTS.items() for word in words.split
 _ID_WORDS = word_list("id_names")
 _NAME_WORDS = word_list("person_names")
 _PRINTED = re.compile(r"\blabelled “([^”]{1,60})”")
-_DATED = frozenset({"date", "until", "birth"})
+_DATED = frozenset({"date", "until"})
+_NO_DATES = frozenset({"place", "city", "name", "family", "country", "state"})
+"""Of a birth: where it was, and under which name."""
 _DATE_WORDS = frozenset(["date", "datum", "dob", "day"])
 
 
@@ -135,7 +137,8 @@ def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_fo
     if concept is not None:
         return concept.kind
     senses = held(senses_of(tuple(words)))
-    if _DATE_WORDS & set(words) or senses & _DATED or ("iso" in about and "8601" in about):
+    born = "birth" in senses and not senses & _NO_DATES
+    if _DATE_WORDS & set(words) or senses & _DATED or born or ("iso" in about and "8601" in about):
         return "date"
     for kind in ("email", "phone", "iban", "bic", "currency", "url"):
         if kind in words:

@@ -1,5 +1,6 @@
 """Candidates that no label points to: parties, patterns, dates of letters and of sentences."""
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -29,6 +30,8 @@ _PATTERN_SCORES = {
 }
 
 
+_BOX = re.compile(r"^(?:box|feld|ziffer|zeile|case|ligne|vak|rubriek|line)(\d{1,2}[a-z]?)")
+_CODE = 3
 _TAX = 2
 _SUMMED = {"net_total": 1, "tax_total": _TAX}
 """Totals, and which column of the tax lines they sum up."""
@@ -56,6 +59,19 @@ def from_boxes(target: Target, reading: Reading) -> Iterator[Candidate]:
         for value, alike, label in boxed_addresses(target.words, reading):
             if alike >= ALIKE:
                 yield Candidate(value, 0.6 + 0.5 * alike, label)
+
+
+def from_numbers(target: Target, reading: Reading) -> Iterator[Candidate]:
+    """What is in the box that a name gives the number of: the code of "Box12aCode", its amount."""
+    number = next((match.group(1) for match in map(_BOX.search, ("".join(target.words[:2]),)) if match), "")
+    if not number or target.kind == "boolean":
+        return
+    for first, cells in reading.answers_under.items():
+        if reading.tokens[first].text.rstrip(".)") == number:
+            coded = [cell for cell in cells if cell.text.isalpha() and len(cell.text) <= _CODE]
+            wanted = coded if "code" in target.words else [cell for cell in cells if cell not in coded]
+            for cell in wanted[:1]:
+                yield from (Candidate(value, 1.0, number) for value in values_in("text", cell.tokens, reading))
 
 
 def from_patterns(target: Target, reading: Reading) -> Iterator[Candidate]:

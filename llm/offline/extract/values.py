@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 
 from llm.offline.extract.reading import Reading
 from llm.offline.layout.lines import CHECKED, UNCHECKED
@@ -34,6 +35,8 @@ class Value:
     fit: float = 1.0
 
 
+_COMBED, _YEARS = 8, (1900, 2050)
+"""A date without signs has so many figures, and is of one of these years."""
 THRESHOLD = 0.3
 """Units: score. What fits a target less is no answer."""
 WORDY = frozenset({"text", "name", "party"})
@@ -104,6 +107,8 @@ def _codes(kind: str, tokens: Sequence[Token]) -> list[Value]:
 
 def _dates(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     text, owners = joined(tokens)
+    if len(text) == _COMBED and text.isdigit():
+        return _combed(text, tokens, reading)
     return [
         Value(
             date.iso,
@@ -113,6 +118,15 @@ def _dates(tokens: Sequence[Token], reading: Reading) -> list[Value]:
         )
         for date in find_dates(text, reading.order)
     ]
+
+
+def _combed(text: str, tokens: Sequence[Token], reading: Reading) -> list[Value]:
+    """A date of eight boxes without signs between them."""
+    cuts = ((0, 2, 4, 8), (0, 4, 6, 8))
+    parts = ("/".join(text[start:end] for start, end in pairwise(cut)) for cut in cuts)
+    dates = [date for said in parts for date in find_dates(said.replace("/", "-"), reading.order)]
+    known = [date for date in dates if _YEARS[0] <= date.value.year <= _YEARS[1]]
+    return [Value(date.iso, text, tuple(token.index for token in tokens), 0.9) for date in known[:1]]
 
 
 def _amounts(tokens: Sequence[Token], reading: Reading) -> list[Value]:

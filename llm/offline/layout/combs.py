@@ -15,17 +15,42 @@ _BLANK = 0.4
 """Units: of the height. Words of running text stand closer."""
 _EVEN = 0.16
 """How much the pitch may differ from the usual one."""
+_CHARACTER, _WIDE = 0.53, 0.95
+"""Units: of the height. The width of a character; how far apart those of a word stand that is a part of a comb."""
 _GROUP = 2.3
 """Units: pitches. Boxes of one comb may stand in groups so far from each other."""
 _BETWEEN = frozenset("-–/.")
+"""What is printed between the boxes of a comb, in a narrower one or none."""
+_NARROW = 0.6
+"""How much nearer such a sign may stand than the characters."""
 
 
 def combed(tokens: Sequence[Token]) -> list[Token]:
     """The tokens of a line, left to right, those of a comb joined: one word for each of its groups."""
     found: list[Token] = []
-    for run in _runs(tokens):
-        found.extend(_joined(run) if len(run) >= _LEAST else run)
+    whole = {token.index: token for token in tokens}
+    for run in _runs([tooth for token in tokens for tooth in _teeth(token)]):
+        joined = _joined(run) if len(run) >= _LEAST else run
+        if joined is run:  # no comb: its words as they were
+            joined = [whole[index] for index in dict.fromkeys(tooth.index for tooth in run)]
+        found.extend(joined)
     return found
+
+
+def _teeth(token: Token) -> list[Token]:
+    """The characters of a word that a reader of the page made of a part of a comb: they stand wide apart."""
+    count = len(token.text)
+    width = token.x1 - token.x0
+    if not (
+        2 <= count < _LEAST and token.text.isalnum() and token.origin != "form" and token.text.upper() == token.text
+    ):
+        return [token]
+    char = _CHARACTER * token.height
+    pitch = (width - char) / (count - 1)
+    if not _WIDE * token.height <= pitch <= _PITCH[1] * token.height:
+        return [token]
+    starts = [token.x0 + place * pitch for place in range(count)]
+    return [replace(token, text=text, x0=x0, x1=x0 + char) for text, x0 in zip(token.text, starts, strict=True)]
 
 
 def _runs(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -45,7 +70,9 @@ def _is_tooth(token: Token) -> bool:
 
 def _is_near(token: Token, after: Token) -> bool:
     pitch = _pitch(token, after) / max(token.height, 1e-6)
-    return _PITCH[0] <= pitch <= _PITCH[1] * _GROUP and after.x0 - token.x1 > _BLANK * token.height
+    least = _NARROW if {token.text, after.text} & _BETWEEN else 1.0
+    blank = least * least * _BLANK * token.height
+    return least * _PITCH[0] <= pitch <= _PITCH[1] * _GROUP and after.x0 - token.x1 > blank
 
 
 def _pitch(token: Token, after: Token) -> float:

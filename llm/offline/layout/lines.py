@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
 from llm.content import DocumentContent, PageContent
@@ -12,6 +13,10 @@ from llm.offline.layout.model import Cell, Line, Token
 
 GAP = 1.05
 """Units: line heights. A wider gap between two words of a line starts a new cell."""
+
+_LARGER, _LARGEST, _SPACE = 1.12, 2.2, 0.1
+_SET_OFF = 3
+"""Units: words of a page that are set larger or smaller than the one before. So many are the answers of a form."""
 
 CHECKED = frozenset("☒☑✓✔✗✘✕✖⊠⊗◉⦿🗹🗷🗵")
 UNCHECKED = frozenset("☐□❏❑▢○◯⚪")
@@ -38,10 +43,11 @@ def page_lines(tokens: Sequence[Token], *, first: int = 0) -> list[Line]:
     """Group the tokens of one page into lines, top to bottom."""
     groups = sorted(_groups(tokens), key=lambda group: median(token.middle for token in group))
     lines = []
-    for offset, group in enumerate(groups):
+    ordered = [combed(sorted(group, key=lambda token: token.x0)) for group in groups]
+    sized = sum(_is_set_off(token, last) for group in ordered for last, token in pairwise(group)) >= _SET_OFF
+    for offset, group in enumerate(ordered):
         index = first + offset
-        ordered = combed(sorted(group, key=lambda token: token.x0))
-        cells = tuple(Cell.of(run, index) for run in _runs(ordered))
+        cells = tuple(Cell.of(run, index) for run in _runs(group, sized=sized))
         lines.append(Line(cells=cells, page=group[0].page, index=index))
     return lines
 
@@ -137,15 +143,29 @@ def _group_for(token: Token, groups: list[list[Token]], centers: list[float]) ->
     return None
 
 
-def _runs(tokens: Iterable[Token]) -> list[list[Token]]:
+def _runs(tokens: Iterable[Token], *, sized: bool = False) -> list[list[Token]]:
+    """The cells of a line. `sized`: what was filled in is set larger than the words around it."""
     runs: list[list[Token]] = []
     for token in tokens:
         last = runs[-1][-1] if runs else None
-        if last is None or token.x0 - last.x1 > GAP * max(last.height, token.height) or _is_box(token, last):
+        apart = last is not None and token.x0 - last.x1 > GAP * max(last.height, token.height)
+        if last is None or apart or _is_box(token, last) or (sized and _is_set_off(token, last)):
             runs.append([token])
         else:
             runs[-1].append(token)
     return runs
+
+
+def _is_set_off(token: Token, last: Token) -> bool:
+    """Whether a word is set in another size than the one before, as answers are in the lines of forms."""
+    if token.page != last.page or not (_is_word(token) and _is_word(last)):
+        return False
+    smaller, larger = sorted((token.height, last.height))
+    return _LARGER * smaller <= larger <= _LARGEST * smaller and token.x0 - last.x1 > _SPACE * smaller
+
+
+def _is_word(token: Token) -> bool:
+    return any(map(str.isalnum, token.text)) or token.text == ":"
 
 
 def _is_box(token: Token, last: Token) -> bool:

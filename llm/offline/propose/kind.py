@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
+from llm.offline.extract.captions import is_numbered
 from llm.offline.extract.reading import Reading
 from llm.offline.layout.model import Cell
 from llm.offline.matching.lexicon import Kind, kinds
@@ -21,7 +22,7 @@ _TITLE, _OWN, _SIGN = 2.0, 1.6, 0.4
 _FEW, _TELLING, _MANY = 3, 4, 8
 """So many signs say something, say a kind, and say no more with one more."""
 _LEAST = 0.08
-_FILLED, _BOXES = 4, 2
+_FILLED, _BOXES, _CAPTIONS = 4, 2, 8
 _UNLIKELY = 0.3
 _HEAD = 30
 """Units: lines. So far down a letter says what it is about."""
@@ -47,6 +48,8 @@ def kind_of(reading: Reading) -> DocumentKind:
     scores = {kind.key: _score(kind, heads, usual, signs[kind.key], reading) for kind in kinds()}
     best = max(kinds(), key=lambda kind: scores[kind.key])
     if _is_filled_in(reading) and not best.form and scores[best.key] < _TITLE:
+        return DocumentKind(_FORM_KIND, _FORM_KIND.name)
+    if _is_boxed(reading) and not best.form:
         return DocumentKind(_FORM_KIND, _FORM_KIND.name)
     if scores[best.key] <= _LEAST:
         best = _mentioned(reading) or _OTHER
@@ -104,6 +107,15 @@ def _is_filled_in(reading: Reading) -> bool:
     """Whether a person filled it in: by what is asked, or by its form fields."""
     typed = sum(cell.tokens[0].origin == "form" for cell in reading.cells)
     return reading.asks_a_person or typed >= _FILLED
+
+
+def _is_boxed(reading: Reading) -> bool:
+    """Whether nearly all of it are boxes with captions, numbered or to tick: no business paper, whatever its title."""
+    captions = {*reading.answers_under, *reading.answers_over}
+    numbered = sum(is_numbered(cell) for cell in reading.cells if cell.tokens[0].index in captions)
+    boxes = numbered >= _FILLED or len(reading.layout.checks) >= _FILLED
+    listed = any(len(table.rows) > 1 for table in reading.tables) and numbered < _CAPTIONS
+    return boxes and len(captions) >= _CAPTIONS and not listed
 
 
 def _has_boxes(reading: Reading) -> bool:

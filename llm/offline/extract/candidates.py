@@ -10,6 +10,7 @@ from itertools import islice
 from llm.offline.extract.addresses import Party
 from llm.offline.extract.captions import is_numbered, same_print
 from llm.offline.extract.compound import divided, part_of
+from llm.offline.extract.headings import headed, headed_checks
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
@@ -48,7 +49,8 @@ _FILLERS = frozenset({":", "*", "#", "-", "–", "=", "Nr.", "No.", "n°"})
 def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -> list[Candidate]:
     """All candidates of a target, best first."""
     if target.kind == "boolean":
-        return sorted((Candidate(*told) for told in ticked(target, reading) if told[1] >= THRESHOLD), key=_by_score)
+        boxes = [*ticked(target, reading), *headed_checks(target, reading)]
+        return sorted((Candidate(*box) for box in boxes if box[1] >= THRESHOLD), key=_by_score)
     asked = reading.asks_a_person and target.concept is not None and target.concept.form
     found = [*_from_labels(target, reading), *from_patterns(target, reading)]
     found += [] if asked else from_parties(target, parties)
@@ -59,6 +61,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         *from_taxes(target, reading),
         *from_boxes(target, reading),
         *from_numbers(target, reading),
+        *(Candidate(*told) for told in headed(target, reading)),
         *from_prose(target, reading),
         *_from_compounds(target, reading),
     ]

@@ -6,7 +6,7 @@ from llm.content import DocumentContent
 from llm.offline.extract.reading import Reading
 from llm.offline.propose.kind import kind_of
 from tests.llm.offline.paper import Paper, document
-from tests.llm.offline.test_extraction import TEXT, extract
+from tests.llm.offline.test_extraction import FLAG, TEXT, extract
 
 
 def extracted(page: DocumentContent, *names: str) -> dict[str, Any]:
@@ -76,3 +76,23 @@ def test_a_comb_with_narrow_boxes_for_its_points_is_one_word() -> None:
     for x, sign in zip((0, 12, 20.5, 29, 41, 49.5, 58, 70, 82, 94), "19.06.1981", strict=True):
         paper.put(130 + x, 40, sign)
     assert extracted(document(paper), "Geburtsdatum") == {"Geburtsdatum": "1981-06-19"}
+
+
+def test_names_of_a_heading_and_a_caption_take_the_answer_in_the_column_of_the_heading() -> None:
+    paper = Paper().row(40, (40, "Angaben"), (200, "Person 1"), (350, "Person 2"))
+    paper.row(60, (40, "1. Familienname"), (200, "Ruebsam"), (350, "Gottlich"))
+    paper.row(80, (40, "2. Geburtsort"), (200, "Sontra"), (350, "Gera"))
+    paper.row(100, (40, "3. Geschlecht"), (200, "☒ weiblich"), (350, "☐ weiblich"))
+    found = extracted(document(paper), "Person1Familienname", "Person2Familienname", "Person2Geburtsort")
+    assert list(found.values()) == ["Ruebsam", "Gottlich", "Gera"]
+    flags = extract(document(paper), {"Person1Weiblich": FLAG, "Person2Weiblich": FLAG})
+    assert flags == {"Person1Weiblich": True, "Person2Weiblich": False}
+
+
+def test_sender_and_recipient_stand_under_from_and_to() -> None:
+    paper = Paper().row(200, (40, "☐ Gift"), (140, "☒ Documents"))
+    for place, (head, name, street) in enumerate([("From", "Isobel Farraday", "Tannery Close"), ("To", "Sol", "Lyng")]):
+        paper.put(40, 40 + 60 * place, head)
+        paper.row(54 + 60 * place, (40, "Name"), (120, name)).row(68 + 60 * place, (40, "Street"), (120, street))
+    found = extracted(document(paper), "SenderStreet", "RecipientStreet")
+    assert found == {"SenderStreet": "Tannery Close", "RecipientStreet": "Lyng"}

@@ -43,7 +43,7 @@ def propose(reading: Reading) -> Proposal:
     tables = proposed.fields
     if "taxes" in tables:
         fields.pop("tax_rate", None)
-    checks = check_fields(reading, 8)
+    checks = check_fields(reading, 14 if form else 8)
     room = most - len(fields) - len(tables) - len(checks)
     pairs = labelled_fields(
         reading, spent, fields, max(0, room), lines=proposed.lines, form=is_caption if form else None

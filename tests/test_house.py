@@ -172,3 +172,16 @@ def test_nothing_in_the_repository_names_a_package_index_or_a_path_of_one_machin
         if (ROOT / name).is_file() and needle.search((ROOT / name).read_text(encoding="utf-8", errors="ignore"))
     ]
     assert named == []
+
+
+def test_the_names_of_tests_are_the_same_in_every_process() -> None:
+    """Workers collect for themselves: a name made from a clock or a die differs between them and ends the run."""
+    changing = {"now", "today", "time", "time_ns", "monotonic", "perf_counter", "uuid1", "uuid4", "new_id", "urandom"}
+    found = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            marks = getattr(function, "decorator_list", [])
+            calls = [node.func for mark in marks for node in ast.walk(mark) if isinstance(node, ast.Call)]
+            names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
+            found += [f"{path.relative_to(ROOT)}:{getattr(function, 'lineno', 0)} {name}" for name in names & changing]
+    assert found == []

@@ -96,11 +96,6 @@ class InvalidQuery(Invalid):
     detail = "This filter is not valid."
 
 
-class InvalidTags(Invalid):
-    code = "invalid_tags"
-    detail = "Invalid tag IDs"
-
-
 class ParserCrashed(Invalid):
     """The child process that read the file died or took too long; the worker lives."""
 

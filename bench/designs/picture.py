@@ -5,7 +5,6 @@ import random
 import numpy
 from PIL import Image, ImageFilter
 
-WAYS = ("scan", "photo", "fax")
 TABLE = (96, 84, 72)
 
 

@@ -173,12 +173,6 @@ def _has_digit(tokens: Sequence[Token]) -> bool:
     return any(char.isdigit() for token in tokens for char in token.text)
 
 
-def _is_ending(tokens: Sequence[Token]) -> bool:
-    """Whether a piece is only the end of a name: "Inc.", "P.C."."""
-    text = " ".join(token.text for token in tokens).strip(" ,")
-    return len(tokens) <= 2 and bool(LEGAL.search(text))
-
-
 def _add_place(party: Party, place: PlaceLine, tokens: Sequence[Token]) -> None:
     for key, text in (
         ("postcode", place.postcode),

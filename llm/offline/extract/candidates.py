@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from itertools import islice
 
 from llm.offline.extract.addresses import Party
@@ -363,8 +362,3 @@ def _depth_bonus(target: Target, cell: Cell, reading: Reading) -> float:
 def known(name: str) -> bool:
     """Whether the vocabulary has a concept of this name."""
     return name in concepts()
-
-
-def as_number(value: Value) -> Decimal | None:
-    """The number of a value, None for text."""
-    return value.value if isinstance(value.value, Decimal) else None

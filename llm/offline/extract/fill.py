@@ -11,7 +11,7 @@ from llm.offline.extract.casting import cast
 from llm.offline.extract.parties import find_parties
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.rows import fill_arrays
-from llm.offline.extract.schema import Node, empty_value, inner_schema
+from llm.offline.extract.schema import empty_value, inner_schema
 from llm.offline.extract.targets import Path, Target, targets_of
 from llm.offline.extract.values import THRESHOLD, Candidate, Value
 from llm.offline.matching.words import words_of
@@ -123,13 +123,6 @@ def _put(result: dict[str, Any], path: Path, value: Any) -> None:
         node = node.get(name) if isinstance(node, dict) else None
     if isinstance(node, dict):
         node[path[-1]] = value
-
-
-def schema_leaves(response_format: Any) -> tuple[list[Target], Node]:
-    """The leaves outside arrays and the schema they are of."""
-    root = inner_schema(response_format)
-    targets, _ = targets_of(root, root)
-    return targets, root
 
 
 def is_empty(value: Any) -> bool:

@@ -137,10 +137,6 @@ def _alike_hit(target: Target, caption: Caption, reading: Reading) -> Hit | None
     return Hit(caption.cell, caption.start, caption.end, alike)
 
 
-def _asks_for_a_number(caption: Caption) -> bool:
-    return len(caption.words) <= _SHORT and bool(_ID_NAMES & set(caption.words))
-
-
 def _meant(target: Target, caption: Caption, reading: Reading) -> float:
     """How well the senses of a caption fit the target's, whose party the place or the words must tell."""
     wanted, label = senses_of(target.words), senses_of(caption.words)

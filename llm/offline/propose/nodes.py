@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from llm.offline.matching.lexicon import Concept, concepts
+from llm.offline.matching.lexicon import Concept
 from llm.offline.matching.words import words_of
 
 Schema = dict[str, Any]
@@ -55,8 +55,3 @@ def address_node(role: str, parts: list[str]) -> Schema:
     return object_node(
         {part: field_node("string", about[part]) for part in about if part in parts}, f"Address of the {role}"
     )
-
-
-def about_concept(name: str) -> str:
-    """The description of a concept."""
-    return concepts()[name].about

@@ -89,10 +89,6 @@ def find_place(text: str) -> PlaceLine | None:
     return None
 
 
-def _may_be_city(name: str) -> bool:
-    return not _NO_CITY.match(name) and not _STREET.search(name)
-
-
 def lone_postcode(text: str) -> str:
     """The postcode that a line is, where the city stands on the line above (Britain, Ireland); "" for other lines."""
     match = _ALONE.match(text.strip())

@@ -23,7 +23,7 @@ from documents.errors import ParserCrashed, TooManyPages
 from documents.events import append_event, append_events
 from documents.ingest import sandbox
 from documents.ingest.sniff import sniff_path
-from documents.ingest.wire import words_as_columns
+from documents.ingest.wire import page_columns
 from documents.models import DocumentVersion, Page, Run
 from documents.readers import current_limits, worker_ocr
 from documents.states import lock_state, refresh_state
@@ -221,7 +221,7 @@ def _page_row(run: Run, page: PageContent, *, reads: int) -> Page:
         rotation=page.rotation,
         source=page.source,
         text=page.text.replace("\0", ""),
-        words=words_as_columns(page.words),
+        words=page_columns(page),
         reads=reads,
     )
 

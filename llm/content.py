@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 PageSource = Literal["text_layer", "ocr"]
+Frame = tuple[float, float, float, float]
 Origin = Literal["text", "ocr", "form", "annotation"]
 
 
@@ -30,7 +31,8 @@ class Word:
 class PageContent:
     """One page. Units: `width`, `height` in PDF points as displayed; `number` is 1-based.
 
-    `text` has the words in reading order, lines joined by a newline, blocks by an empty line.
+    `text` has the words in reading order, lines joined by a newline, blocks by an empty line. `frames` are the boxes
+    that lines draw around words (x0, y0, x1, y1 as of words), each once: cells of forms and tables.
     """
 
     number: int
@@ -40,6 +42,7 @@ class PageContent:
     words: tuple[Word, ...] = ()
     source: PageSource = "text_layer"
     rotation: int = 0
+    frames: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def read_folder(folder: Path, *, cache: Path | None = None, only: str = "") -> I
 def _case(path: Path, entry: Json, work: Path, limits: Limits, engines: sandbox.ChildPool) -> Case:
     key = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     kept, pdf = work / f"{key}.pickle", work / f"{key}.pdf"
-    if not kept.exists() or not pdf.exists():
+    if not kept.exists() or not pdf.exists() or not _is_current(kept):
         started = time.perf_counter()
         pages = _read(path, pdf, limits, engines)
         kept.write_bytes(pickle.dumps((pages, time.perf_counter() - started)))
@@ -68,6 +68,12 @@ def _case(path: Path, entry: Json, work: Path, limits: Limits, engines: sandbox.
         pdf=pdf,
         seconds=seconds,
     )
+
+
+def _is_current(kept: Path) -> bool:
+    """Whether what is kept has all that pages have now."""
+    pages, _ = pickle.loads(kept.read_bytes())  # noqa: S301 - written by us, earlier
+    return all(hasattr(page, "frames") for page in pages)
 
 
 def _read(path: Path, pdf: Path, limits: Limits, engines: sandbox.ChildPool) -> list[PageContent]:

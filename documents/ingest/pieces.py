@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from llm.content import Origin
+from llm.content import Frame, Origin
 
 
 @dataclass(slots=True)
@@ -40,3 +40,4 @@ class RawPage:
     rotation: int
     pieces: list[Piece]
     needs_ocr: bool
+    frames: tuple[Frame, ...] = ()

@@ -10,10 +10,11 @@ import pypdfium2.raw as raw
 from documents.errors import EncryptedFile, UnreadableFile
 from documents.ingest.drawn import read_drawn_boxes, without_ticks
 from documents.ingest.forms import Mark, add_marks, read_marks
+from documents.ingest.frames import SCALE, find_frames
 from documents.ingest.glyphs import Glyphs, garbled_share, read_glyphs, words_of
 from documents.ingest.layout import Layout
 from documents.ingest.pieces import Piece, RawPage
-from llm.content import PageContent, PageSource, Word
+from llm.content import Frame, PageContent, PageSource, Word
 
 _FEW_CHARACTERS = 60
 _SOME_CHARACTERS = 400
@@ -46,7 +47,8 @@ class PdfFile:
             if marks or drawn:
                 flattened = self._flattened(number, marks) if marks else []
                 pieces = add_marks(without_ticks(pieces, drawn), [*marks, *drawn], flattened)
-            return RawPage(number, width, height, page.get_rotation(), pieces, needs_ocr)
+            frames = () if needs_ocr else _frames(page, pieces)
+            return RawPage(number, width, height, page.get_rotation(), pieces, needs_ocr, frames)
         finally:
             page.close()
 
@@ -104,7 +106,19 @@ def page_content(page: RawPage, layout: Layout, source: PageSource) -> PageConte
         words=_words(layout, page),
         source=source,
         rotation=page.rotation,
+        frames=tuple(_as_fractions(frame, page) for frame in page.frames),
     )
+
+
+def _as_fractions(frame: Frame, page: RawPage) -> Frame:
+    wide, high = page.width or 1.0, page.height or 1.0
+    x0, y0, x1, y1 = frame
+    return round(x0 / wide, 5), round(y0 / high, 5), round(x1 / wide, 5), round(y1 / high, 5)
+
+
+def _frames(page: pdfium.PdfPage, pieces: list[Piece]) -> tuple[Frame, ...]:
+    picture = page.render(scale=SCALE, grayscale=True, may_draw_forms=False).to_numpy().squeeze()
+    return find_frames(picture, pieces, SCALE)
 
 
 def _words(layout: Layout, page: RawPage) -> tuple[Word, ...]:

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from core.errors import DomainError
 from documents.ingest.pieces import Piece, RawPage
-from llm.content import PageContent, Word
+from llm.content import Frame, PageContent, Word
 
 _HEADER = struct.Struct(">II")
 MAX_JSON = 64 * 1024 * 1024
@@ -67,6 +67,16 @@ def words_as_columns(words: tuple[Word, ...]) -> Fields:
     }
 
 
+def page_columns(page: PageContent) -> Fields:
+    """What is stored of a page's words: their columns, and the frames around them."""
+    return {**words_as_columns(page.words), "frames": [list(frame) for frame in page.frames]}
+
+
+def columns_as_frames(columns: Fields) -> tuple[Frame, ...]:
+    """The frames that were stored with a page; none for pages that were read before there were any."""
+    return tuple((x0, y0, x1, y1) for x0, y0, x1, y1 in columns.get("frames", ()))
+
+
 def columns_as_words(columns: Fields) -> tuple[Word, ...]:
     if not columns:
         return ()
@@ -82,7 +92,7 @@ def page_as_fields(page: PageContent) -> Fields:
         "rotation": page.rotation,
         "source": page.source,
         "text": page.text,
-        "words": words_as_columns(page.words),
+        "words": page_columns(page),
     }
 
 
@@ -95,6 +105,7 @@ def fields_as_page(fields: Fields) -> PageContent:
         words=columns_as_words(fields["words"]),
         source=fields["source"],
         rotation=fields["rotation"],
+        frames=columns_as_frames(fields["words"]),
     )
 
 

@@ -1,0 +1,133 @@
+"""The boxes that lines draw around words: of forms, of tables. Seen in the picture of a page, whatever drew it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from documents.ingest.pieces import Piece
+
+Gray = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Box = tuple[float, float, float, float]
+
+SCALE = 2.0
+"""Units: pixels per point of the picture that shows lines well enough."""
+_STEP = 14
+"""How much darker or lighter the other side of an edge is."""
+_WIDE, _HIGH = 22.0, 8.0
+"""Units: points. Shorter lines are strokes of letters."""
+_NARROWEST = 18.0
+"""Units: points. A narrower box is a cell of a comb or a check box."""
+_LOWEST = 7.0
+_SLACK = 2.5
+"""Units: points. Lines on both sides of a pixel row are one; corners may be open or round so far."""
+_CORNER = 7.0
+_COVERED = 0.85
+_MOST_RULES = 1_500
+"""A page with more lines is a drawing or a pattern."""
+_TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """Lines of one direction: where they are, from where to where. Units: points; sorted by place."""
+
+    at: Floats
+    start: Floats
+    end: Floats
+
+
+def find_frames(picture: Gray, pieces: Sequence[Piece], scale: float) -> tuple[Box, ...]:
+    """The smallest box around each of `pieces` that has one, each box once. Units: points, as the pieces."""
+    if not pieces:
+        return ()
+    flat = _rules(_edges(picture), _WIDE, scale)
+    standing = _rules(_without_words(_edges(picture.T), pieces, scale), _HIGH, scale)
+    if len(flat.at) < 2 or len(standing.at) < 1 or len(flat.at) + len(standing.at) > _MOST_RULES:
+        return ()
+    boxes = (_box_around(piece, flat, standing) for piece in pieces)
+    return tuple(dict.fromkeys(box for box in boxes if box is not None))
+
+
+def _edges(picture: Gray) -> Flags:
+    """Where a row differs from the next one, in runs that a line or the border of a ground makes."""
+    rows = picture.astype(np.int16)
+    edges: Flags = np.abs(rows[1:] - rows[:-1]) >= _STEP
+    return edges
+
+
+def _without_words(edges: Flags, pieces: Sequence[Piece], scale: float) -> Flags:
+    """Standing edges (turned on their side) without those of letters."""
+    for piece in pieces:
+        x0, y0, x1, y1 = (round(side * scale) for side in (piece.x0, piece.y0, piece.x1, piece.y1))
+        edges[max(0, x0) : max(0, x1), max(0, y0) : max(0, y1)] = False
+    return edges
+
+
+def _rules(edges: Flags, least: float, scale: float) -> _Rules:
+    """The runs of edges along the rows that are long enough, joined where they are one line."""
+    padded = np.zeros((edges.shape[0], edges.shape[1] + 2), dtype=np.int8)
+    padded[:, 1:-1] = edges
+    turns = np.diff(padded, axis=1)
+    row, first = np.nonzero(turns == 1)
+    _, last = np.nonzero(turns == -1)
+    long = last - first >= least * scale
+    return _joined((row[long] + 1) / scale, first[long] / scale, last[long] / scale)
+
+
+def _joined(at: Floats, start: Floats, end: Floats) -> _Rules:
+    kept: list[list[float]] = []
+    for place, begins, ends in zip(at.tolist(), start.tolist(), end.tolist(), strict=True):
+        near = (line for line in reversed(kept[-40:]) if place - line[0] <= _SLACK)
+        same = next((line for line in near if begins <= line[2] + _SLACK and ends >= line[1] - _SLACK), None)
+        if same is None:
+            kept.append([place, begins, ends])
+        else:
+            same[1:] = min(same[1], begins), max(same[2], ends)
+    columns = np.array(kept, dtype=np.float64).reshape(-1, 3)
+    return _Rules(columns[:, 0], columns[:, 1], columns[:, 2])
+
+
+def _box_around(piece: Piece, flat: _Rules, standing: _Rules) -> Box | None:
+    """Out from the word to the next lines that close a box."""
+    x, y = (piece.x0 + piece.x1) / 2, (piece.y0 + piece.y1) / 2
+    for top, bottom in _sides(flat, x, y):
+        crossing = (standing.start <= top + _CORNER) & (standing.end >= bottom - _CORNER)
+        left = standing.at[crossing & (standing.at <= piece.x0 + _SLACK)]
+        right = standing.at[crossing & (standing.at >= piece.x1 - _SLACK)]
+        if not left.size and not right.size:
+            continue
+        low = float(left.max()) if left.size else _open_side(flat, top, bottom, x, low=True)
+        high = float(right.min()) if right.size else _open_side(flat, top, bottom, x, low=False)
+        wide = high - low
+        if low < high and wide >= _NARROWEST and all(_covers(flat, at, low, high) for at in (top, bottom)):
+            return round(low, 2), round(top, 2), round(high, 2), round(bottom, 2)
+    return None
+
+
+def _sides(flat: _Rules, x: float, y: float) -> Iterator[tuple[float, float]]:
+    """Pairs of lines over and under a point, the nearest first."""
+    over = (flat.start <= x) & (flat.end >= x)
+    tops = np.unique(flat.at[over & (flat.at < y)])[::-1][:_TRIES].tolist()
+    bottoms = np.unique(flat.at[over & (flat.at > y)])[:_TRIES].tolist()
+    pairs = [(top, bottom) for top in tops for bottom in bottoms if bottom - top >= _LOWEST]
+    yield from sorted(pairs, key=lambda pair: pair[1] - pair[0])
+
+
+def _open_side(flat: _Rules, top: float, bottom: float, x: float, *, low: bool) -> float:
+    """Where the lines over and under end, if they end alike: boxes at the edge of a form may be open there."""
+    ends = []
+    for at in (top, bottom):
+        same = (np.abs(flat.at - at) <= _SLACK) & (flat.start <= x) & (flat.end >= x)
+        ends.append(float((flat.start if low else flat.end)[same].min() if low else flat.end[same].max()))
+    alike = abs(ends[0] - ends[1]) <= _CORNER
+    return ends[0] if alike else (float("inf") if low else float("-inf"))
+
+
+def _covers(flat: _Rules, at: float, low: float, high: float) -> bool:
+    same = np.abs(flat.at - at) <= _SLACK
+    covered = np.minimum(flat.end[same], high) - np.maximum(flat.start[same], low)
+    return float(covered.clip(0).sum()) + 2 * _SLACK >= _COVERED * (high - low)

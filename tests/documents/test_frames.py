@@ -1,0 +1,69 @@
+"""The boxes that lines draw around words."""
+
+import numpy as np
+
+from documents.ingest.frames import Gray, find_frames
+from documents.ingest.pieces import Piece
+from documents.ingest.wire import columns_as_frames, fields_as_page, page_as_fields
+from llm.content import PageContent
+
+PAPER, INK, TINT = 255, 90, 225
+
+
+def sheet() -> Gray:
+    return np.full((400, 600), PAPER, dtype=np.uint8)
+
+
+def word(x: float, y: float) -> Piece:
+    return Piece("Name", x, y, x + 30, y + 10)
+
+
+def draw(picture: Gray, x0: int, y0: int, x1: int, y1: int) -> None:
+    """A frame one point thin. Units: points, at two pixels each."""
+    for y in (y0, y1):
+        picture[2 * y : 2 * y + 2, 2 * x0 : 2 * x1] = INK
+    for x in (x0, x1):
+        picture[2 * y0 : 2 * y1 + 2, 2 * x : 2 * x + 2] = INK
+
+
+def test_two_boxes_side_by_side_are_found_each_once() -> None:
+    picture = sheet()
+    draw(picture, 20, 20, 120, 60)
+    draw(picture, 120, 20, 260, 60)
+
+    first, second = find_frames(picture, [word(25, 25), word(60, 42), word(140, 25)], 2.0)
+
+    assert np.allclose(first, (20, 20, 120, 60), atol=3)
+    assert np.allclose(second, (120, 20, 260, 60), atol=3)
+
+
+def test_the_smallest_box_around_a_word_counts() -> None:
+    picture = sheet()
+    draw(picture, 10, 10, 280, 180)
+    draw(picture, 40, 40, 140, 70)
+
+    frames = find_frames(picture, [word(50, 50), word(200, 120)], 2.0)
+
+    assert [round(frame[2] - frame[0], -1) for frame in frames] == [100, 270]
+
+
+def test_a_tinted_ground_is_a_box_and_an_open_line_is_none() -> None:
+    picture = sheet()
+    picture[40:80, 40:240] = TINT
+    picture[200:202, 40:240] = INK
+
+    (frame,) = find_frames(picture, [word(30, 25), word(30, 88)], 2.0)
+
+    assert np.allclose(frame, (20, 20, 120, 40), atol=2)
+
+
+def test_a_word_without_lines_around_it_has_no_frame() -> None:
+    assert find_frames(sheet(), [word(30, 30)], 2.0) == ()
+    assert find_frames(sheet(), [], 2.0) == ()
+
+
+def test_frames_travel_with_a_page_and_older_pages_have_none() -> None:
+    page = PageContent(1, 100.0, 100.0, "", frames=((0.1, 0.2, 0.3, 0.4),))
+
+    assert fields_as_page(page_as_fields(page)) == page
+    assert columns_as_frames({}) == ()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm.offline.typing.amounts import decimal_point, find_amounts, parse_amount
-from llm.offline.typing.codes import find_codes, valid_iban
+from llm.offline.typing.codes import find_codes
 from llm.offline.typing.dates import date_order, find_dates, parse_date
 from llm.offline.typing.places import find_place
 
@@ -164,9 +164,40 @@ def test_codes_are_found_in_running_text() -> None:
     assert [code.value for code in find_codes("bic", text)][-1] == "COBADEFFXXX"
 
 
-def test_check_digits_of_an_iban_are_told_right_from_wrong() -> None:
-    assert valid_iban("DE89 3704 0044 0532 0130 00")
-    assert not valid_iban("DE88 3704 0044 0532 0130 00")
+@pytest.mark.parametrize(
+    ("text", "iban"),
+    [
+        ("DE89 3704 0044 0532 0130 00 77 rest", "DE89 3704 0044 0532 0130 00"),
+        ("DE88 3704 0044 0532 0130 00", "DE88 3704 0044 0532 0130 00"),
+        ("CH93 0076 2011 6238 5295 7", "CH93 0076 2011 6238 5295 7"),
+        ("AB12 BE68 5390 0754 7034", "BE68 5390 0754 7034"),
+        ("GR16 0110 1250 0000 0001 2300 695", "GR16 0110 1250 0000 0001 2300 695"),
+    ],
+)
+def test_an_iban_ends_where_its_country_and_its_check_digits_say(text: str, iban: str) -> None:
+    assert [code.value for code in find_codes("iban", text)] == [iban]
+
+
+@pytest.mark.parametrize(
+    "vat_id",
+    [
+        "DE 136 695 976",
+        "NL 0044.95.445.B01",
+        "BE 0428.759.497",
+        "FR 40 303 265 045",
+        "EL 094259216",
+        "CHE-100.155.212",
+        "GB 980 7806 84",
+        "NO 995 525 828 MVA",
+    ],
+)
+def test_a_vat_id_is_known_in_any_spelling_by_its_check_digits(vat_id: str) -> None:
+    assert [code.value for code in find_codes("vat_id", f"Our id: {vat_id} of 2026")] == [vat_id]
+
+
+def test_numbers_whose_check_digits_do_not_hold_are_no_vat_ids() -> None:
+    assert find_codes("vat_id", "DE 136 695 977") == []
+    assert find_codes("vat_id", "IBAN PL61 1090 1014 0000 0712 1981 2874") == []
 
 
 @pytest.mark.parametrize(

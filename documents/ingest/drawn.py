@@ -10,10 +10,10 @@ import pypdfium2.raw as raw
 
 from documents.ingest.forms import CHECKED, UNCHECKED, Mark
 from documents.ingest.glyphs import display_matrix, map_boxes
+from documents.ingest.looks import Gray, gray_picture
 from documents.ingest.pieces import Piece
 
 Box = tuple[float, float, float, float]
-Gray = npt.NDArray[np.uint8]
 
 _SMALLEST, _LARGEST = 5.5, 26.0
 """Units: points."""
@@ -39,7 +39,9 @@ def read_drawn_boxes(page: pdfium.PdfPage, pieces: Sequence[Piece], marks: Seque
     squares = [box for box in _alone(_apart(squares)) if _has_caption(box, pieces)]
     if not squares or len(squares) > _MOST_BOXES:
         return []
-    picture: Gray = page.render(scale=_SCALE, grayscale=True, may_draw_forms=False).to_numpy().squeeze()
+    picture = gray_picture(page, _SCALE)
+    if picture is None:
+        return []
     found = []
     for box in squares:
         inside = [piece for piece in pieces if _holds(box, piece)]

@@ -13,6 +13,7 @@ from documents.ingest.forms import Mark, add_marks, read_marks
 from documents.ingest.frames import SCALE, find_frames
 from documents.ingest.glyphs import Glyphs, garbled_share, read_glyphs, words_of
 from documents.ingest.layout import Layout
+from documents.ingest.looks import gray_picture
 from documents.ingest.pieces import Piece, RawPage
 from llm.content import Frame, PageContent, PageSource, Word
 
@@ -117,8 +118,16 @@ def _as_fractions(frame: Frame, page: RawPage) -> Frame:
 
 
 def _frames(page: pdfium.PdfPage, pieces: list[Piece]) -> tuple[Frame, ...]:
-    picture = page.render(scale=SCALE, grayscale=True, may_draw_forms=False).to_numpy().squeeze()
-    return find_frames(picture, pieces, SCALE)
+    picture = gray_picture(page, SCALE) if _draws(page) else None
+    return () if picture is None else find_frames(picture, pieces, SCALE)
+
+
+def _draws(page: pdfium.PdfPage) -> bool:
+    """Whether anything but text is drawn: a page of text alone has no lines."""
+    kinds = (
+        raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, index)) for index in range(raw.FPDFPage_CountObjects(page))
+    )
+    return any(kind != raw.FPDF_PAGEOBJ_TEXT for kind in kinds)
 
 
 def _words(layout: Layout, page: RawPage) -> tuple[Word, ...]:

@@ -118,3 +118,16 @@ def test_round_boxes_and_the_dots_in_them_are_read_too(tmp_path: Path) -> None:
 
     page = read(tmp_path, drawn((ring, "Once"), (dotted, "Monthly"), (icon, "Phone")))
     assert [word.text for word in page.words] == ["☐", "Once", "☒", "Monthly", "Phone"]
+
+
+def test_a_page_as_large_as_a_house_is_read_without_looking_at_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its picture would have a thousand million pixels."""
+    monkeypatch.setattr("pypdfium2.PdfPage.render", None)
+    buffer = BytesIO()
+    canvas = Canvas(buffer, pagesize=(14_400, 14_400), invariant=1)
+    canvas.rect(72, 72, SIDE, SIDE)
+    canvas.drawString(90, 74, "I agree with everything that is written on this very large page of mine")
+    canvas.save()
+    assert read(tmp_path, buffer.getvalue()).words[-1].text == "mine"

@@ -6,7 +6,7 @@ Looked up just before each request, so that a mark counts from the next one on.
 import uuid
 from collections.abc import Iterable
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from documents.models import Document
 from llm.sources import Sources
@@ -22,3 +22,8 @@ def sources_of(*document_ids: uuid.UUID) -> Sources:
 def marked_among(document_ids: Iterable[uuid.UUID]) -> set[uuid.UUID]:
     """Those that must stay, by their own mark or a tag's."""
     return set(Document.objects.filter(_MARKED, pk__in=list(document_ids)).values_list("pk", flat=True))
+
+
+def sendable(rows: QuerySet[Document]) -> QuerySet[Document]:
+    """Those of `rows` that nothing keeps here: a search over others would tell what is in them by what it finds."""
+    return rows.filter(~Exists(Document.objects.filter(_MARKED, pk=OuterRef("pk"))))

@@ -12,6 +12,7 @@ from core.listing import bounds
 from documents.errors import DocumentNotFound, PageNotFound, RunNotFound, TextNotReady
 from documents.events import show_event
 from documents.ingest.wire import columns_as_frames, columns_as_words
+from documents.leaving import sendable
 from documents.listing import Place, counted, found, narrowed, page_of_ids, with_metadata, with_tags
 from documents.models import Document, DocumentTally, DocumentVersion, Event, EventHead, Page, Run
 from documents.page_images import PageImage, cached_image
@@ -57,14 +58,18 @@ def list_documents(
     metadata_search: str | None = None,
     sort: str | None = None,
     filters: str | None = None,
+    for_remote_model: bool = False,
 ) -> DocumentList:
     """List the organization's documents, newest first unless something else is asked for.
 
-    Raises: ListQueryInvalid, InvalidQuery, UnknownTags.
+    `for_remote_model` leaves out what is marked “never send”. Raises: ListQueryInvalid, InvalidQuery, UnknownTags.
     """
     skip, limit = bounds(skip=skip, limit=limit)
     everything = owned(Document, actor)
-    rows = with_tags(everything, get_tags(actor=actor, tag_ids=tag_ids) if tag_ids else [])
+    rows = with_tags(
+        sendable(everything) if for_remote_model else everything,
+        get_tags(actor=actor, tag_ids=tag_ids) if tag_ids else [],
+    )
     rows = found(with_metadata(rows, metadata_search), name_search=name_search, filters=filters)
     place = Place(skip, skip + limit + 1, name_search, sort)
     if rows is everything:

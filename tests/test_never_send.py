@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from agent.answers.services import begin_response, begin_shared_response
 from agent.models import ToolCall, Turn
 from agent.services import Decision, create_thread, decide, start_turn
 from core.errors import DomainError
+from core.ids import show_id
 from core.threads import in_thread
 from documents.auto_create import request
 from documents.errors import ExtractionFailed
@@ -28,6 +30,7 @@ from llm.errors import NeverSendToModel
 from organizations.models import AuditEntry
 from tags_app.models import Tag
 from tags_app.services import create_tag, update_tag
+from tests.agent.calling import call, context_for
 from tests.agent.staging import waits_for
 from tests.api import api_of
 from tests.conftest import Person
@@ -246,6 +249,21 @@ def test_what_is_told_of_other_documents_stays_too(
     refused = ToolCall.objects.get(turn=turn, name="update_document").result
     assert refused is not None
     assert refused["code"] == CODE
+
+
+@pytest.mark.parametrize("how", ["document", "tag"])
+def test_a_search_does_not_tell_what_is_in_documents_that_stay(how: str, alice: Person, document: Document) -> None:
+    kept = shared_document(alice, RECEIPT, name="dismissal of smith.pdf")
+    update_document(actor=alice.actor, document_id=kept.pk, metadata={"who": "secret"})
+    mark(alice, kept, how)
+    tags = [show_id(tag.pk) for tag in kept.tags.all()]
+    searches: list[dict[str, Any]] = [{"name_search": "smith"}, {"metadata_search": {"who": "secret"}}]
+    searches += [{"tag_ids": tags}] if tags else []
+    for is_remote, number in ((True, 0), (False, 1)):
+        ctx = replace(context_for(alice, document), is_remote=is_remote)
+        for search in searches:
+            found = call(ctx, "list_documents", **search)
+            assert (len(found["documents"]), found["total_count"]) == (number, number), (is_remote, search)
 
 
 @pytest.mark.parametrize("how", ["listed", "mentioned"])

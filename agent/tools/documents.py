@@ -55,6 +55,7 @@ def list_documents(
         name_search=name_search,
         tag_ids=tag_ids or (),
         metadata_search=",".join(pairs),
+        for_remote_model=ctx.is_remote and bool(name_search or tag_ids or metadata_search),
     )
     held = marked_among(document.pk for document in found.documents) if ctx.is_remote else set()
     rows = [show_document(document) | (WITHHELD if document.pk in held else {}) for document in found.documents]

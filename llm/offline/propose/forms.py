@@ -16,7 +16,7 @@ from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.words import words_of
-from llm.offline.propose.english import in_english_words, is_english
+from llm.offline.propose.english import in_english_words, spoken
 from llm.offline.propose.naming import name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node
 
@@ -53,7 +53,7 @@ def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
 def _owned_fields(reading: Reading) -> Iterator[tuple[str, tuple[Schema, set[int]]]]:
     """Name, address and telephone number where one box asks for them at once, named after whose they are."""
     for block in address_blocks(reading):
-        owner = name_from_words(in_english_words(block.owner, english=is_english(reading))[0])
+        owner = name_from_words(in_english_words(block.owner, spoken(reading))[0])
         if owner and block.named:
             asked = {"name": "Name", "address": "Address", **({"phone": "Telephone number"} if block.phones else {})}
             words = {token.index for line in (*block.lines, *block.phones) for token in line}
@@ -103,7 +103,7 @@ def typed_fields(reading: Reading, spent: set[int]) -> Iterator[tuple[str, Schem
             or _caption_above(cell, reading, aligned=False)
         )
         about = _what_it_asks(caption)
-        name = name_from_words(words_of(re.split(r"[,/;]", about)[0]))
+        name = name_from_words(in_english_words(words_of(re.split(r"[,/;]", about)[0]), spoken(reading))[0])
         if name:
             yield name, field_node("string", f"{about}, as printed")
 

@@ -12,7 +12,7 @@ from llm.offline.matching.lexicon import Kind, kinds
 from llm.offline.matching.naming import DOCUMENTS
 from llm.offline.matching.senses import senses_of_word
 from llm.offline.matching.words import words_of
-from llm.offline.propose.english import in_english_words, is_english
+from llm.offline.propose.english import in_english_words, spoken
 
 _FORM = re.compile(r"\bForm\s+([A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-[A-Z0-9]{1,5})*)\b")
 _FORM_KIND = Kind("form", "Form", (), (), form=True)
@@ -149,7 +149,7 @@ def _largest(heads: list[Cell], usual: float, reading: Reading) -> str:
     ]
     named: list[tuple[float, str]] = []
     for cell in large:
-        words, known = in_english_words(words_of(cell.text), english=is_english(reading))
+        words, known = in_english_words(words_of(cell.text), spoken(reading))
         if known >= 1.0 and all(part.isalpha() for part in words):
             named.append((cell.height, " ".join(words).title()))
     return max(named, default=(0.0, ""))[1]

@@ -11,12 +11,12 @@ _PLAIN = re.compile(r"[a-z][a-z0-9]*$")
 
 def snake(text: str) -> str:
     """A property name from what a person says: at most five words; "" when nothing usable is left."""
-    return name_from_words(words_of(text.replace("_", " ")))
+    return name_from_words(content_words(words_of(text.replace("_", " "))))
 
 
 def name_from_words(words: Sequence[str]) -> str:
     """A property name from a label's words."""
-    owned = [word for place, word in enumerate(content_words(words)) if word != "s" or not place]  # "payer's name"
+    owned = [word for place, word in enumerate(words) if word != "s" or not place]  # "payer's name"
     kept = [word for word in owned if _PLAIN.match(word) or word.isdigit()][:5]
     while kept and kept[0].isdigit():
         kept = kept[1:] + kept[:1] if len(kept) > 1 and not kept[-1].isdigit() else kept[1:]

@@ -13,7 +13,7 @@ from llm.offline.layout.analysis import cells_right
 from llm.offline.layout.model import Cell, Check, Token
 from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.words import polarity, word_list, words_of
-from llm.offline.propose.english import in_english_words, is_english
+from llm.offline.propose.english import in_english_words, spoken
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node
 
@@ -258,7 +258,7 @@ def _is_caption(value: Value, reading: Reading) -> bool:
 
 def _name_of(caption: Caption, reading: Reading) -> tuple[str, str, float]:
     """An English name, the concept that the label means (or ""), and how much of the label is known."""
-    words, known = in_english_words(caption.words, english=is_english(reading))
+    words, known = in_english_words(caption.words, spoken(reading))
     for hit in reading.labelled.get(caption.cell.tokens[0].index, ()):
         inside = hit.start >= caption.start and hit.end <= caption.end
         if inside and hit.quality >= _WHOLE and hit.end - hit.start >= 0.6 * (caption.end - caption.start):
@@ -269,7 +269,7 @@ def _name_of(caption: Caption, reading: Reading) -> tuple[str, str, float]:
 
 
 def _own_name(pair: Pair, reading: Reading) -> str:
-    words, _ = in_english_words(pair.caption.words, english=is_english(reading))
+    words, _ = in_english_words(pair.caption.words, spoken(reading))
     return name_from_words(words)
 
 
@@ -304,7 +304,7 @@ def check_fields(reading: Reading, room: int) -> dict[str, Schema]:
         captions = [check.question] if _answers(check) else list(check.captions)
         for caption in captions:
             said = re.split(r"[.(?]", caption)[0].strip()
-            words, _ = in_english_words(words_of(said)[:7], english=is_english(reading))
+            words, _ = in_english_words(words_of(said)[:7], spoken(reading))
             name = name_from_words(words)
             if name:
                 if name not in found and len(found) < room:

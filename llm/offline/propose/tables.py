@@ -10,12 +10,13 @@ from llm.offline.layout.model import Table
 from llm.offline.matching.lexicon import concepts, find_phrases
 from llm.offline.matching.totals import is_tax
 from llm.offline.matching.words import words_of
-from llm.offline.propose.english import in_english_words, is_english
+from llm.offline.propose.english import in_english_words, spoken
 from llm.offline.propose.naming import free_name, name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node, rows_node
 from llm.offline.tables.details import edge_of, parted
 from llm.offline.tables.figures import is_money, is_numeric
 from llm.offline.tables.meaning import meanings
+from llm.offline.tables.sections import DEDUCTIONS, EARNINGS
 from llm.offline.typing.dates import find_dates
 
 MAX_COLUMNS, MAX_TABLES = 10, 4
@@ -34,6 +35,7 @@ _ITEMS = frozenset(
 )  # fmt: skip
 _LISTED = frozenset({"quantity", "unit", "description", "unit price", "amount"})
 """What the columns of lists without a head are called."""
+_PARTS = {EARNINGS: (EARNINGS, "What is paid"), DEDUCTIONS: (DEDUCTIONS, "What is taken off")}
 _FEW, _MOST = 2, 0.7
 _DAY = re.compile(r"^(?:\d{1,2}\.\d{1,2}\.|\d{1,2}[/-]\d{1,2})$")
 """A day without its year."""
@@ -65,11 +67,12 @@ def table_fields(reading: Reading, kind: str = "", spent: frozenset[int] = froze
         if _has(table, spent, reading) or _is_boxes(table, reading, form=bool(spent)):
             continue
         columns = _columns(table, reading)
-        if table.headers in seen:
+        named = (*table.headers, table.part)
+        if named in seen:
             lines |= table.lines
         elif len(columns) >= 2 and len(found) < MAX_TABLES and _lists_something(table, columns):
-            name, about = _title(columns, kind)
-            seen.add(table.headers)
+            name, about = _PARTS.get(table.part) or _title(columns, kind)
+            seen.add(named)
             if name != "rows" or not found:
                 lines |= table.lines
                 found[free_name(name, found)] = rows_node(
@@ -155,7 +158,7 @@ def _plain_name(header: str, reading: Reading) -> str:
     """A name of two letters or more; a currency's sign names nothing."""
     if not header or len(header) > 60 or set(header) <= _SIGNS:
         return ""
-    words, _ = in_english_words(words_of(header), english=is_english(reading))
+    words, _ = in_english_words(words_of(header), spoken(reading))
     name = name_from_words(words)
     return name if len(name) > 1 or not any(map(str.isalpha, name)) else f"{name}_column" if name else ""
 

@@ -126,7 +126,7 @@ def test_every_answer_in_a_form_field_becomes_a_field_named_after_its_caption() 
     paper.put(40, 230, "2 Town", size=8).put(40, 242, "Aarau am Hafen", origin="form")
     found = proposed(document(paper))
     assert {"Anna Lindqvist", "5", "XK-204", "Aarau am Hafen"} <= set(map(str, found.values()))
-    assert {"exempt_payee_code", "number_permit", "city"} <= set(found)
+    assert {"exempt_payee_code", "permit_number", "city"} <= set(found)
 
 
 def test_pairs_in_running_lines_are_told_apart_and_an_empty_one_takes_no_caption() -> None:

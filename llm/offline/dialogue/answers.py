@@ -8,16 +8,15 @@ from typing import Any
 from llm.offline.dialogue.conversation import Conversation
 from llm.offline.dialogue.edits import schema_in_work
 from llm.offline.dialogue.fieldnames import all_fields, concept_for, find_field, row_number
+from llm.offline.dialogue.quoting import things_named, value_of
 from llm.offline.dialogue.requests import Request
 from llm.offline.dialogue.wording import failed, listing, shown, summary
-from llm.offline.extract.fill import assign, is_empty
+from llm.offline.extract.fill import is_empty
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.schema import inner_schema
-from llm.offline.extract.targets import make_target
 from llm.offline.layout.model import Line
-from llm.offline.matching.lexicon import concepts, find_phrases
+from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.words import word_list, words_of
-from llm.offline.propose.nodes import concept_node
 from llm.offline.reply import Reply
 from llm.offline.typing.amounts import find_amounts, parse_amount
 from llm.offline.typing.dates import find_dates
@@ -150,21 +149,15 @@ def ask(reading: Reading, request: Request) -> Reply:
 
 
 def _named_value(reading: Reading, question: str) -> str:
-    words = [word for word in words_of(question) if word not in word_list("question")]
-    names = [
-        name for hit in find_phrases(words) for name in hit.concepts if hit.end - hit.start >= max(1, len(words) - 3)
-    ]
-    for name in names[:3]:
-        node = concept_node(concepts()[name])
-        found = assign([make_target((name,), node, str(node["type"]))], reading)
-        if found and found[0].candidate.score >= 0.5:
-            token = found[0].candidate.value.tokens[:1]
+    for named in things_named(question):
+        found = value_of(reading, named.concept)
+        if found is not None:
+            token = found.candidate.value.tokens[0]
             line = next(
-                (line for line in reading.layout.lines for c in line.cells for t in c.tokens if (t.index,) == token),
-                None,
+                (line for line in reading.layout.lines for c in line.cells for t in c.tokens if t.index == token), None
             )
             where = f" Page {line.page}: “{_quote(line.text)}”." if line else ""
-            return f"{name.replace('_', ' ').capitalize()}: {shown(found[0].value)}.{where}"
+            return f"{named.concept.replace('_', ' ').capitalize()}: {shown(found.value)}.{where}"
     return ""
 
 

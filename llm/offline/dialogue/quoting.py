@@ -45,8 +45,8 @@ class Named:
 def answer_with_quotes(reading: Reading, question: str) -> Reply:
     """The answer in the language of the question."""
     says = _data()["says"][_language(question, reading)]
-    for named in _things(question):
-        found = _value(reading, named.concept)
+    for named in things_named(question):
+        found = value_of(reading, named.concept)
         if found is not None:
             return Reply(text=_told(reading, named, found))
     line = _best_line(reading, question)
@@ -70,7 +70,7 @@ def _language(question: str, reading: Reading) -> str:
     return "en" if len(words) > 1 else reading.language
 
 
-def _things(question: str) -> list[Named]:
+def things_named(question: str) -> list[Named]:
     """What a question may ask for, the likeliest first: what it does ("who issued"), then what it names."""
     asked = words_of(question)
     done = [Named(act["concept"], "") for act in _data()["acts"] if _has(asked, act["ask"]) and _has(asked, act["act"])]
@@ -106,7 +106,8 @@ def _printed_label(question: str, words: tuple[str, ...]) -> str:
     return label[:1].upper() + label[1:]
 
 
-def _value(reading: Reading, name: str) -> Assigned | None:
+def value_of(reading: Reading, name: str) -> Assigned | None:
+    """What a document says for a concept, where it surely does."""
     node = concept_node(concepts()[name])
     found = assign([make_target((name,), node, str(node["type"]))], reading)
     if not found or found[0].candidate.score < _SURE or not found[0].candidate.value.tokens:

@@ -19,6 +19,7 @@ from llm.offline.tables.details import edge_of, is_counted, parted
 from llm.offline.tables.figures import is_numeric
 from llm.offline.tables.finding import same_head
 from llm.offline.tables.meaning import meanings
+from llm.offline.tables.sections import DEDUCTIONS, part_named
 from llm.offline.typing.dates import find_day
 
 MAX_ROWS = 1000
@@ -50,6 +51,11 @@ class _Wanted:
     item: Node
     targets: list[Target]
 
+    @property
+    def part(self) -> str:
+        """What its rows are of, where its name says so: pay, or what is taken off."""
+        return part_named(words_of_name(self.path[-1]))
+
 
 def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Reading) -> dict[Path, list[Any]]:
     """The rows for each array property, the best fitting pairs of array and table first; [] where none fits."""
@@ -60,6 +66,7 @@ def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Readin
     for number, array in enumerate(wanted):
         for place, table in enumerate(tables):
             fit = _fit(columns_for(table, array.targets, proven[place]), table)
+            fit += _part_fit(array, table) if fit >= _ENOUGH else 0.0
             if fit >= _ENOUGH:
                 pairs.append((fit, -place, number))
     filled: dict[Path, list[Any]] = {path: [] for path, _ in arrays if path}
@@ -67,7 +74,7 @@ def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Readin
     done: set[int] = set()
     for _, place, number in sorted(pairs, reverse=True):
         table, array = tables[-place], wanted[number]
-        if number in done or any(same_head(table, other) for other in used):
+        if number in done or any(same_head(table, other) and table.part == other.part for other in used):
             continue
         done.add(number)
         used.append(table)
@@ -103,7 +110,7 @@ def _rows(table: Table, array: _Wanted, root: Node, reading: Reading) -> list[An
     """The rows of a table and of those that go on with it, each with its own columns."""
     filled: list[tuple[dict[str, Any], int]] = []
     for other in (*reading.tables, *reading.tax_lines):
-        if other is table or same_head(other, table):
+        if other is table or (same_head(other, table) and (other.part == table.part or not array.part)):
             columns = columns_for(other, array.targets, meanings(other, reading.point))
             filled += [_row(row, other, columns, array, root, reading) for row in other.rows[:MAX_ROWS]]
     return [row for row, count in filled if count][:MAX_ROWS]
@@ -111,6 +118,14 @@ def _rows(table: Table, array: _Wanted, root: Node, reading: Reading) -> list[An
 
 def _fit(columns: Columns, table: Table) -> float:
     return sum(score for _, score in columns.values()) + min(len(table.rows), 5) * 0.02 if columns else 0.0
+
+
+def _part_fit(array: _Wanted, table: Table) -> float:
+    """Whether a table is of what the array is called after: "deductions"."""
+    named = 0.3 * likeness(words_of_name(array.path[-1]), words_of(table.headers[0])) if table.part else 0.0
+    if not (array.part and table.part):
+        return named
+    return named + (0.3 if array.part == table.part else -0.5)
 
 
 def columns_for(table: Table, targets: Sequence[Target], proven: Mapping[int, str]) -> Columns:
@@ -221,6 +236,8 @@ def _row(
         if values and target.kind == "amount" and _is_debit(tokens, table, column):
             values = [replace(values[0], value=-values[0].value)] if isinstance(values[0].value, Decimal) else values
         cleaned = cast(values[0], target) if values else None
+        if isinstance(cleaned, int | float) and table.part == array.part == DEDUCTIONS:
+            cleaned = abs(cleaned)
         if cleaned is not None and cleaned != "":
             filled[target.path[-1]] = cleaned
             count += not _is(target, "unit")

@@ -111,6 +111,7 @@ class Table:
     """A table: header texts ("" where a column has none) and rows.
 
     `lines` are the indexes of the lines it covers; `limits`, where known, the x between a column and the next.
+    `part`: what the rows are of a table that sums part ("earnings", "deductions").
     """
 
     headers: tuple[str, ...]
@@ -118,6 +119,7 @@ class Table:
     lines: frozenset[int]
     page: int
     limits: tuple[float, ...] = ()
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)

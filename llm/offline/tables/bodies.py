@@ -17,10 +17,16 @@ _GAP = 6.0
 _NEAR = 8
 """Units: lines. A row begins no further from the head, and rows no further from each other."""
 _SUMS = frozenset({"line_total", "net_total", "tax_total", "gross_total", "due_payable", "prepaid"})
+_PAY_SUMS = frozenset({"gross_pay", "net_pay", "payout", "taxable_pay"})
+_MOST = 0.7
 _TOTAL = frozenset(
     "total totals totaal totale summe somme subtotal subtotaal zwischensumme gesamtsumme gesamt".split()  # noqa: SIM905
 )
 """What begins with these is no row, whatever follows."""
+_KNOWN = 2
+"""A line that names so many columns is a head."""
+_BOXES = 4
+"""So many names with a figure under each are boxes."""
 _CARRIED = frozenset(
     ["ubertrag", "carried", "brought", "report", "reporter", "transport", "overdracht", "transporteren", "forward"]
 )
@@ -42,11 +48,23 @@ def body_lines(lines: Sequence[Line], place: int, head: Head) -> list[Line]:
             continue
         if min(cell.y0 for cell in inside) - floor > _GAP * max(head.height, max(cell.height for cell in inside)):
             break
-        if body and (other := head_at(lines, at)) is not None and other.known >= 2:
+        if (body or head.known < _KNOWN) and (other := head_at(lines, at)) is not None and other.known >= _KNOWN:
+            break
+        if body and _captions_figures(lines, at):
             break
         body.append(line)
         floor = max(cell.y1 for cell in inside)
     return body
+
+
+def _captions_figures(lines: Sequence[Line], at: int) -> bool:
+    """Whether a line names figures that stand under it, one under each name: boxes of sums and no row."""
+    names = lines[at].cells
+    under = lines[at + 1].cells if at + 1 < len(lines) and lines[at + 1].page == lines[at].page else ()
+    if len(names) < _BOXES or len(under) < _BOXES or any(any(map(str.isdigit, cell.text)) for cell in names):
+        return False
+    named = sum(any(is_figure(cell.text) and cell.overlap(name) > 0 for name in names) for cell in under)
+    return named >= max(_BOXES, len(under) - 1)
 
 
 def is_sum(text: str) -> bool:
@@ -60,7 +78,18 @@ def is_sum(text: str) -> bool:
     if meant is not None and meant[0] in _SUMS and meant[1] >= 0.8:
         return True
     hits = find_phrases(label)
-    return any(hit.end - hit.start >= 0.7 * len(label) and _SUMS & set(hit.concepts) for hit in hits)
+    return any(hit.end - hit.start >= _MOST * len(label) and _SUMS & set(hit.concepts) for hit in hits)
+
+
+def _is_total(pieces: Pieces, columns: Columns) -> bool:
+    """Whether a line under a head is a sum: among taxes and contributions what is called a total, or a pay."""
+    words = words_in(pieces)
+    if not columns.of_pay:
+        return is_sum(words)
+    label = words_of(words)
+    return bool(_TOTAL & set(label[:1])) or any(
+        hit.end - hit.start >= _MOST * len(label) and _PAY_SUMS & set(hit.concepts) for hit in find_phrases(label)
+    )
 
 
 def is_carried(text: str) -> bool:
@@ -96,11 +125,11 @@ def find_rows(body: Sequence[Line], columns: Columns) -> tuple[list[Row], list[L
     skipped = {
         place
         for place, found in enumerate(pieces)
-        if place not in anchors and (is_sum(words_in(found)) or is_carried(words_in(found)))
+        if place not in anchors and (_is_total(found, columns) or is_carried(words_in(found)))
     }
     end = anchors[-1] + 1 + _trailing(body, pieces, anchors[-1], columns, skipped)
     places = [place for place in range(end) if place not in skipped]
-    if sums := [place for place in skipped if place > anchors[0] and is_sum(words_in(pieces[place]))]:
+    if sums := [place for place in skipped if place > anchors[0] and _is_total(pieces[place], columns)]:
         # Between a sum and the next row stand other sums, not words of rows.
         places = [place for place in places if place in anchors or not _after_sum(place, sums, anchors)]
     groups = _grouped(pieces, anchors, places)
@@ -121,15 +150,20 @@ def _anchors(pieces: Sequence[Pieces], columns: Columns) -> list[int]:
         return []
     pattern, money = _figures(pieces[first]), _money(pieces[first])
     anchors: list[int] = []
+    summed: set[int] = set()
     for place, found in enumerate(pieces):
         shared = _figures(found) & pattern
         filled = {column for column, _ in found}
         full = len(shared) >= max(1, 0.6 * len(pattern)) and _is_row(filled, shared, columns)
         full = full and not (money and not money & _money(found))
-        booked = columns.of_account and bool(_money(found)) and len(filled) > 1 and min(filled) < len(columns) // 2
-        if not (full or booked) or is_carried(words_in(found)):
+        booked = columns.of_account or columns.of_pay
+        booked = booked and bool(_money(found)) and len(filled) > 1 and min(filled) < len(columns) / 2
+        if _is_total(found, columns) and columns.of_pay:
+            summed |= _money(found)
+        outside = bool(summed) and not summed & _money(found)  # boxes beside or under the sums
+        if not (full or booked) or outside or is_carried(words_in(found)):
             continue
-        if is_sum(words_in(found)) and (len(pattern) <= 2 or len(shared) < len(pattern)):
+        if _is_total(found, columns) and (len(pattern) <= 2 or len(shared) < len(pattern)):
             if len(pattern) < 2:
                 break
             continue
@@ -145,7 +179,7 @@ def _fullest(pieces: Sequence[Pieces], columns: Columns) -> int | None:
         if is_carried(words):
             continue
         figures = _figures(found)
-        if is_sum(words) and (len(figures) <= 2 or best is not None):
+        if _is_total(found, columns) and (len(figures) <= 2 or best is not None):
             break
         if (best is None and place > _NEAR) or (best is not None and place > best + _NEAR):
             break

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from llm.offline.layout.model import Cell, Line, Token
+from llm.offline.matching.senses import held, senses_of
+from llm.offline.matching.words import words_of
 from llm.offline.tables.figures import is_figure, is_numeric
 from llm.offline.tables.heads import Head, names_of
 
@@ -11,10 +13,18 @@ _INSIDE = 0.4
 """What a limit costs that runs between two words of one cell, where one through a word costs 1."""
 _SIGNS = frozenset({"€", "$", "£", "¥", "EUR", "USD", "GBP", "CHF"})
 _OF_ACCOUNT = frozenset({"debit", "credit", "line_balance"})
+_OF_PAY = frozenset({"deduction", "pay_wage", "employee", "employer"})
 _EMPTY = 0.45
 """What a limit between two names close together costs for a row that has nothing left of it."""
 _MARGIN = 2.5
 """Units: line heights. How far a table's cells may stand outside its head."""
+
+
+def is_of_pay(headers: Sequence[str]) -> bool:
+    """Whether the names of columns are those of a payslip."""
+    first = words_of(headers[0]) if headers else ()
+    paid = len(first) == 1 and "pay" in held(senses_of(first)) and any("quantity" in names_of(h) for h in headers)
+    return paid or any(_OF_PAY & held(senses_of(words_of(text))) for text in headers)
 
 
 class Columns:
@@ -32,6 +42,11 @@ class Columns:
     def of_account(self) -> bool:
         """Whether the columns are those of an account: a booking fills one of two, and the balance not each time."""
         return any(_OF_ACCOUNT & names_of(text) for text in self.head.texts)
+
+    @property
+    def of_pay(self) -> bool:
+        """Whether the table lists what is paid to or kept back from employees: taxes are rows of it and no sums."""
+        return is_of_pay(self.head.texts)
 
     def __len__(self) -> int:
         return len(self.spans)

@@ -6,10 +6,11 @@ from dataclasses import replace
 from llm.offline.layout.model import Line, Table
 from llm.offline.matching.words import words_of
 from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum, until_sums
-from llm.offline.tables.columns import Columns
+from llm.offline.tables.columns import Columns, is_of_pay
 from llm.offline.tables.figures import is_figure, is_money, is_numeric
 from llm.offline.tables.heads import Head, head_at, names_of
 from llm.offline.tables.lists import better_list, find_lists
+from llm.offline.tables.sections import sectioned
 
 _COUNTED = frozenset({"quantity", "test_result"})
 _ITEMS = frozenset({"description", "quantity", "item_number", "unit_price", "test_name", "line_balance"})
@@ -30,7 +31,10 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
         last = found[-1] if found and not _is_summed_up(on_page, found[-1][1]) else None
     taken = {index for table in tables for index in table.lines}
     items = [table for table in tables if _has_items(table)]
-    if not items:
+    paid = [table for table in tables if is_of_pay(table.headers) and _has_amounts(table)]
+    if paid:
+        tables = [part for table in tables for part in (sectioned(table, lines) if table in paid else [table])]
+    elif not items:
         tables += find_lists(lines, taken)
     elif len(items) == 1 and (better := better_list(lines, items[0], taken - items[0].lines)) is not None:
         tables = [better if table is items[0] else table for table in tables]
@@ -48,6 +52,10 @@ def _on_page(lines: Sequence[Line]) -> list[tuple[Head, Table]]:
     for place, line in enumerate(lines):
         if line.index in taken or (head := head_at(lines, place)) is None:
             continue
+        if pair := _side_by_side(lines, place, head):
+            found += pair
+            taken |= {index for _, table in pair for index in table.lines}
+            continue
         table = _table(lines, place, head)
         if table is not None and (whole := _torn(lines, table, head)) and (again := head_at(lines, place, whole=whole)):
             head, table = again, _table(lines, place, again)
@@ -55,6 +63,44 @@ def _on_page(lines: Sequence[Line]) -> list[tuple[Head, Table]]:
             found.append((head, table))
             taken |= table.lines
     return found
+
+
+def _side_by_side(lines: Sequence[Line], place: int, head: Head) -> list[tuple[Head, Table]]:
+    """Two tables beside each other, as pay and what is taken off it: a name of a column stands in both."""
+    names = [words_of(text) for text in head.texts]
+    for cut in range(2, len(names) - 1):
+        if set(names[:cut]) & set(names[cut:]) - {()} and (pair := _parted(lines, place, head, cut)):
+            return pair
+    return []
+
+
+def _parted(lines: Sequence[Line], place: int, head: Head, cut: int) -> list[tuple[Head, Table]]:
+    """The two tables of a head that falls apart before a column; none unless words begin the rows of both."""
+    x = min(cell.x0 for cell in head.columns[cut]) - 0.5 * head.height
+    found = []
+    for half, columns in ((cropped(lines, high=x), head.columns[:cut]), (cropped(lines, low=x), head.columns[cut:])):
+        own = replace(head, columns=columns)
+        at = next(at for at, line in enumerate(half) if line.index == lines[place].index)
+        table = _table(half, at, own)
+        if table is None or not _is_one(table) or not _is_worded(table):
+            return []
+        found.append((own, table))
+    return found
+
+
+def cropped(lines: Sequence[Line], *, low: float = float("-inf"), high: float = float("inf")) -> list[Line]:
+    """What of the lines stands between two places of the page. Units: points."""
+    return [
+        replace(line, cells=cells)
+        for line in lines
+        if (cells := tuple(cell for cell in line.cells if low <= cell.center < high))
+    ]
+
+
+def _is_worded(table: Table) -> bool:
+    """Whether the first column says in words what the figures of a row are."""
+    texts = [row.text(0) for row in table.rows]
+    return sum(sum(map(str.isalpha, text)) > len(text) / 2 for text in texts) >= 0.5 * len(texts)
 
 
 def _torn(lines: Sequence[Line], table: Table, head: Head) -> frozenset[int]:

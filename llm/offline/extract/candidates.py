@@ -15,6 +15,7 @@ from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
 from llm.offline.extract.ticks import chosen, ticked, unchosen
+from llm.offline.extract.tills import paid_with, slip_lines
 from llm.offline.extract.unlabelled import (
     from_boxes,
     from_numbers,
@@ -39,6 +40,7 @@ _PHONE_DIGITS = range(8, 13)
 _TAX_DIGITS = 8
 """A tax number has at least so many digits."""
 _SURE_LABEL = 0.9
+_STAMPED, _ON_SLIP = frozenset({"document_number", "time"}), 0.5
 _PRINTED = 0.5
 """What printed text counts as an answer on a page whose form fields are filled in."""
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
@@ -65,6 +67,8 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         *_from_compounds(target, reading),
     ]
     found += [Candidate(*told) for told in chosen(target, reading)] if target.kind in WORDY else []
+    found += paid_with(reading) if target.concept is not None and target.concept.name == "payment_method" else []
+    found = _off_slips(found, target, reading)
     best: dict[tuple[int, ...], Candidate] = {}
     for told in found:
         candidate = told if reading.is_answer(told.value.tokens) else told.weaker(_PRINTED)
@@ -72,6 +76,14 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         if held is None or candidate.score > held.score:
             best[candidate.value.tokens] = candidate
     return sorted((c for c in best.values() if c.score >= THRESHOLD), key=lambda c: -c.score)[:12]
+
+
+def _off_slips(found: list[Candidate], target: Target, reading: Reading) -> list[Candidate]:
+    """Numbers and times of a card terminal's slip count less than those of the receipt that it stands on."""
+    if target.concept is None or target.concept.name not in _STAMPED or not (slip := slip_lines(reading)):
+        return found
+    inside = {token.index for index in slip for cell in reading.layout.lines[index].cells for token in cell.tokens}
+    return [told.weaker(_ON_SLIP) if inside.issuperset(told.value.tokens) else told for told in found]
 
 
 def _from_compounds(target: Target, reading: Reading) -> Iterator[Candidate]:

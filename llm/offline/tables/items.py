@@ -18,6 +18,7 @@ _COUNT = re.compile(r"^-?\d{1,4}(?:[.,]\d{1,4})?$")
 _WHOLE = re.compile(r"^-?\d{1,3}$")
 _LOOSE = re.compile(r"^[€$£]?-?\d{1,5}(?:[.,]\d{1,2})?$")
 _WHOLE_MARK = re.compile(r"^(?:[A-Z*]{1,2}|\d)$")
+_TAX_CODE = re.compile(r"^\d{2}$")
 _POSITION = re.compile(r"^\d{1,3}\.$|^\*?0\d{1,13}$|^\*?\d{5,14}$|^#\d+$")
 _CODE = re.compile(r"^\d{6,14}$")
 _DAY = re.compile(r"^\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})?$|^\d{4}-\d{2}-\d{2}$")
@@ -147,11 +148,7 @@ def _thousands(line: Line) -> set[int]:
 
 def _take_amount(item: Item, tokens: list[Token], thousands: set[int], *, loose: bool) -> list[Token]:
     """The amount at the end of a line, before the mark of its tax."""
-    end = len(tokens)
-    while end > 1 and end > len(tokens) - 2 and is_tax_mark(tokens[end - 1].text):
-        end -= 1
-    if end > 1 and not _is_amount(tokens[end - 1].text, loose=loose) and end < len(tokens):
-        end = len(tokens)
+    end = _unmarked_end(tokens, loose=loose)
     stop = end
     if stop > 1 and tokens[stop - 1].text in {"-", "−"}:
         stop -= 1
@@ -172,6 +169,22 @@ def _take_amount(item: Item, tokens: list[Token], thousands: set[int], *, loose:
         return tokens  # "2 x 1.99": the price of one
     item.amount = tokens[start:end]
     return _without_mark(tokens[:start])
+
+
+def _unmarked_end(tokens: Sequence[Token], *, loose: bool) -> int:
+    """Where an amount ends, with its currency, before the marks of its tax: "1.59 A *", "1,15 € 11"; else the end."""
+    end = len(tokens)
+    while end > 1 and end > len(tokens) - 3:
+        before = tokens[end - 2] if _is_sign(tokens[end - 2]) and end > 2 else None
+        money = tokens[end - 3] if before else tokens[end - 2]
+        marked = before is not None or has_cents(money.text) or is_tax_mark(money.text)
+        coded = marked and bool(_TAX_CODE.match(tokens[end - 1].text))
+        if not (is_tax_mark(tokens[end - 1].text) or coded):
+            break
+        end -= 1
+        if _is_amount(tokens[end - 1].text, loose=loose) or (before and _is_amount(money.text, loose=loose)):
+            return end
+    return len(tokens)
 
 
 def _without_mark(rest: list[Token]) -> list[Token]:

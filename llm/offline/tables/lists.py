@@ -95,8 +95,9 @@ class _Walk:
     def _add(self, item: Item, before: Line | None) -> None:
         run = self.runs[-1]
         if not item.name:
-            waiting = self.waiting
-            if waiting is not None and (self.spoken or item.price):
+            waiting, held = self.waiting, self.held
+            priced = item.price or (held is not None and held.comes_to(value_of(item.amount)))
+            if waiting is not None and (self.spoken or priced):
                 item.name, item.lines = waiting.name, [*waiting.lines, *item.lines]
                 item.number, item.quantity = item.number or waiting.number, item.quantity or waiting.quantity
             elif run and before is not None and _is_name(run[-1], before, item):
@@ -121,9 +122,9 @@ class _Walk:
             self.held = item
 
     def _wait(self, line: Line, item: Item) -> None:
-        if item.name and len(line.cells) == 1:
+        if item.name and len(line.cells) == 1 and not (self.waiting is not None and _is_detail(line)):
             self.waiting, self.spoken = item, not any(map(str.isdigit, line.text[-3:]))
-        elif self.held is None:
+        elif self.held is None and not _is_detail(line):
             self.waiting = None
 
 
@@ -200,6 +201,12 @@ def _ends(line: Line, item: Item, *, inside: bool) -> bool:
     if inside and item.amount and any(_INSIDE & set(hit.concepts) for hit in hits):
         return False
     return bool(hits) and len(line.cells) > 1
+
+
+def _is_detail(line: Line) -> bool:
+    """Whether a line under an item's name only says where it was taken from: "Pump 6"."""
+    label = words_of(" ".join(cell.text for cell in line.cells).rstrip("0123456789"))
+    return any("pump_number" in hit.concepts and hit.end - hit.start == len(label) for hit in find_phrases(label))
 
 
 def _is_name(item: Item, above: Line, below: Item) -> bool:

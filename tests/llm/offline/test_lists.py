@@ -57,6 +57,13 @@ def priced(quantity: str, name: str, price: str, amount: str, unit: str = "") ->
         ("BANANAS     0.73\n  1.24 lb @ $0.59/lb", priced("1.24", "BANANAS", "$0.59", "0.73", "lb")),
         ("2 @ 3.29\nYOGURT      6.58 F", priced("2", "YOGURT", "3.29", "6.58")),
         ("Main-d'oeuvre     1 014,24", priced("", "Main-d'oeuvre", "", "1 014,24")),
+        ("2 X 0,89€ LENTILLES     1,78 €  11", priced("2", "LENTILLES", "0,89€", "1,78 €")),
+        ("CAFE MOULU 250G     3,49 €  11", priced("", "CAFE MOULU 250G", "", "3,49 €")),
+        ("Kaffee     3,20 EUR A", priced("", "Kaffee", "", "3,20 EUR")),
+        (
+            "Super E10\nZapfsäule 06\n38,44 l a 1,719 EUR/l\n   66,08 EUR A",
+            priced("38,44", "Super E10", "1,719", "66,08 EUR", "l"),
+        ),
         ("Korting pindakaas     3,49-", priced("", "Korting pindakaas", "", "3,49-")),
         ("0099871 SCREWS     2.98", {"item number": "0099871", "description": "SCREWS", "amount": "2.98"}),
         ("12/05/25 Room charge     29.00", {"date": "12/05/25", "description": "Room charge", "amount": "29.00"}),

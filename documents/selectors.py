@@ -11,7 +11,7 @@ from core.ids import show_id
 from core.listing import bounds
 from documents.errors import DocumentNotFound, PageNotFound, RunNotFound, TextNotReady
 from documents.events import show_event
-from documents.ingest.wire import columns_as_frames, columns_as_words
+from documents.ingest.wire import columns_as_fields, columns_as_frames, columns_as_words
 from documents.leaving import sendable
 from documents.listing import Place, counted, found, narrowed, page_of_ids, with_metadata, with_tags
 from documents.models import Document, DocumentTally, DocumentVersion, Event, EventHead, Page, Run
@@ -167,6 +167,7 @@ def page_content(page: Page) -> PageContent:
         source=source,
         rotation=page.rotation,
         frames=columns_as_frames(page.words),
+        fields=columns_as_fields(page.words),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 PageSource = Literal["text_layer", "ocr"]
 Frame = tuple[float, float, float, float]
+FieldName = tuple[float, float, float, float, str]
 Origin = Literal["text", "ocr", "form", "annotation"]
 
 
@@ -32,7 +33,8 @@ class PageContent:
     """One page. Units: `width`, `height` in PDF points as displayed; `number` is 1-based.
 
     `text` has the words in reading order, lines joined by a newline, blocks by an empty line. `frames` are the boxes
-    that lines draw around words (x0, y0, x1, y1 as of words), each once: cells of forms and tables.
+    that lines draw around words (x0, y0, x1, y1 as of words), each once: cells of forms and tables. One without height
+    is a line that words stand on. `fields` are the form fields that a file gives telling names, and where they are.
     """
 
     number: int
@@ -43,6 +45,7 @@ class PageContent:
     source: PageSource = "text_layer"
     rotation: int = 0
     frames: tuple[Frame, ...] = ()
+    fields: tuple[FieldName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

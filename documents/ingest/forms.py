@@ -1,6 +1,7 @@
 """What forms and annotations show on a page: values of fields, check boxes, notes written on top."""
 
 import ctypes
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from documents.ingest.pieces import Piece
 from llm.content import Origin
 
 Options = tuple[tuple[str, bool], ...]
-Found = tuple[list[float], Origin, str, bool, Options]
+Shown = tuple[list[float], Origin, str, bool, Options]
 
 CHECKED, UNCHECKED = "☒", "☐"
 _HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
@@ -22,11 +23,24 @@ _SHOWN_NOTES = frozenset([raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP])
 _TICKS = frozenset([raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON])
 _VALUES = frozenset([raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX])
 _MOST_OPTIONS = 500
+_INDEX = re.compile(r"\[\d+\]")
+_WORD_ENDS = re.compile(r"[_\W]+|(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W\d_]+")
+_EMPTY_WORD = re.compile(
+    "text|field|textfield|box|check|checkbox|button|radio|group|form|page|fill|undefined|untitled|dropdown|combo|list|"
+    "combobox|listbox|feld|kontrollkästchen|optionsfeld|texte|champ|case|tekst|veld|row|col|cell|table|line|item",
+    re.IGNORECASE,
+)
+"""What programs call fields that nobody gave a name."""
+_LETTERS, _LONGEST_NAME = 3, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A visible field or annotation. `options` of a list, each chosen or not. Units: points of the displayed page."""
+    """A visible field or annotation. `options` of a list, each chosen or not. Units: points of the displayed page.
+
+    `name`: what the file calls the field, where that says something: its tooltip, else its name.
+    """
 
     x0: float
     y0: float
@@ -36,6 +50,7 @@ class Mark:
     value: str = ""
     is_tick: bool = False
     options: Options = ()
+    name: str = ""
 
     def holds(self, piece: Piece) -> bool:
         x, y = (piece.x0 + piece.x1) / 2, (piece.y0 + piece.y1) / 2
@@ -45,7 +60,7 @@ class Mark:
 def read_marks(page: pdfium.PdfPage, form: pdfium.PdfFormEnv | None) -> list[Mark]:
     """List the visible fields and annotations of a page."""
     count = raw.FPDFPage_GetAnnotCount(page)
-    found: list[Found] = []
+    found: list[tuple[Shown, str]] = []
     for index in range(max(0, count)):
         annotation = raw.FPDFPage_GetAnnot(page, index)
         if not annotation:
@@ -53,19 +68,19 @@ def read_marks(page: pdfium.PdfPage, form: pdfium.PdfFormEnv | None) -> list[Mar
         try:
             mark = _read_mark(annotation, form)
             if mark is not None:
-                found.append(mark)
+                found.append((mark, _name(annotation, form) if form and mark[1] == "form" else ""))
         finally:
             raw.FPDFPage_CloseAnnot(annotation)
     if not found:
         return []
-    boxes: Floats = map_boxes(np.array([mark[0] for mark in found]), display_matrix(page))
+    boxes: Floats = map_boxes(np.array([mark[0] for mark, _ in found]), display_matrix(page))
     return [
-        Mark(box[0], box[1], box[2], box[3], origin, value, tick, options)
-        for box, (_, origin, value, tick, options) in zip(boxes.tolist(), found, strict=True)
+        Mark(box[0], box[1], box[2], box[3], origin, value, tick, options, name)
+        for box, ((_, origin, value, tick, options), name) in zip(boxes.tolist(), found, strict=True)
     ]
 
 
-def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> Found | None:
+def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> Shown | None:
     if raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
         return None
     rectangle = raw.FS_RECTF()
@@ -80,7 +95,7 @@ def _read_mark(annotation: object, form: pdfium.PdfFormEnv | None) -> Found | No
     return _read_field(annotation, form, box)
 
 
-def _read_field(annotation: object, form: pdfium.PdfFormEnv, box: list[float]) -> Found | None:
+def _read_field(annotation: object, form: pdfium.PdfFormEnv, box: list[float]) -> Shown | None:
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
     if kind in _TICKS:
         return box, "form", CHECKED if _is_checked(annotation, form) else UNCHECKED, True, ()
@@ -92,6 +107,17 @@ def _read_field(annotation: object, form: pdfium.PdfFormEnv, box: list[float]) -
     if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
         return box, "form", "", False, ()
     return box, "form", _told(raw.FPDFAnnot_GetFormFieldValue, form, annotation), False, ()
+
+
+def _name(annotation: object, form: pdfium.PdfFormEnv) -> str:
+    """What a field is called in words: its tooltip, else the last part of its name ("form1[0].p1[0].LastName[0]")."""
+    tooltip = _told(raw.FPDFAnnot_GetFormFieldAlternateName, form, annotation)
+    name = _told(raw.FPDFAnnot_GetFormFieldName, form, annotation)
+    last = _INDEX.sub("", name).rsplit(".", 1)[-1]
+    for text in (tooltip, _WORD_ENDS.sub(" ", last)):
+        if any(len(word) >= _LETTERS and not _EMPTY_WORD.fullmatch(word) for word in _WORD.findall(text)):
+            return " ".join(text.split())[:_LONGEST_NAME]
+    return ""
 
 
 def _is_checked(annotation: object, form: pdfium.PdfFormEnv) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from llm.content import Frame, Origin
+from llm.content import FieldName, Frame, Origin
 
 
 @dataclass(slots=True)
@@ -41,3 +41,4 @@ class RawPage:
     pieces: list[Piece]
     needs_ocr: bool
     frames: tuple[Frame, ...] = ()
+    fields: tuple[FieldName, ...] = ()

@@ -49,7 +49,8 @@ class PdfFile:
                 flattened = self._flattened(number, marks) if marks else []
                 pieces = add_marks(without_ticks(pieces, drawn), [*marks, *drawn], flattened)
             frames = () if needs_ocr else _frames(page, pieces)
-            return RawPage(number, width, height, page.get_rotation(), pieces, needs_ocr, frames)
+            fields = tuple((mark.x0, mark.y0, mark.x1, mark.y1, mark.name) for mark in marks if mark.name)
+            return RawPage(number, width, height, page.get_rotation(), pieces, needs_ocr, frames, fields)
         finally:
             page.close()
 
@@ -108,6 +109,7 @@ def page_content(page: RawPage, layout: Layout, source: PageSource) -> PageConte
         source=source,
         rotation=page.rotation,
         frames=tuple(_as_fractions(frame, page) for frame in page.frames),
+        fields=tuple((*_as_fractions((x0, y0, x1, y1), page), name) for x0, y0, x1, y1, name in page.fields),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from core.errors import DomainError
 from documents.ingest.pieces import Piece, RawPage
-from llm.content import Frame, PageContent, Word
+from llm.content import FieldName, Frame, PageContent, Word
 
 _HEADER = struct.Struct(">II")
 MAX_JSON = 64 * 1024 * 1024
@@ -68,13 +68,19 @@ def words_as_columns(words: tuple[Word, ...]) -> Fields:
 
 
 def page_columns(page: PageContent) -> Fields:
-    """What is stored of a page's words: their columns, and the frames around them."""
-    return {**words_as_columns(page.words), "frames": [list(frame) for frame in page.frames]}
+    """What is stored of a page's words: their columns, the frames around them, and the names of form fields."""
+    frames, fields = [list(frame) for frame in page.frames], [list(field) for field in page.fields]
+    return {**words_as_columns(page.words), "frames": frames, "fields": fields}
 
 
 def columns_as_frames(columns: Fields) -> tuple[Frame, ...]:
     """The frames that were stored with a page; none for pages that were read before there were any."""
     return tuple((x0, y0, x1, y1) for x0, y0, x1, y1 in columns.get("frames", ()))
+
+
+def columns_as_fields(columns: Fields) -> tuple[FieldName, ...]:
+    """The names of form fields that were stored with a page."""
+    return tuple((x0, y0, x1, y1, name) for x0, y0, x1, y1, name in columns.get("fields", ()))
 
 
 def columns_as_words(columns: Fields) -> tuple[Word, ...]:
@@ -106,6 +112,7 @@ def fields_as_page(fields: Fields) -> PageContent:
         source=fields["source"],
         rotation=fields["rotation"],
         frames=columns_as_frames(fields["words"]),
+        fields=columns_as_fields(fields["words"]),
     )
 
 

@@ -129,7 +129,7 @@ class DocumentVersion(TenantModel):
 
 class Page(TenantModel):
     """One page that was read. `words` is columnar JSON: text, x0, y0, x1, y1, confidence, line, origin (equal lengths);
-    `frames` in it are the boxes that lines draw around words, [x0, y0, x1, y1] each.
+    `frames` in it are the boxes that lines draw around words, [x0, y0, x1, y1] each; `fields` have a name as well.
 
     `reads` counts how often it was read and stored: once, and once more for each time that the document was read again.
     Units: boxes are fractions of the page as displayed, origin top left; width and height in points.

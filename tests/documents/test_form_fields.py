@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from documents.grounding import ground
+from documents.ingest.wire import fields_as_page, page_as_fields
 from llm.content import PageContent
 from tests.documents.test_textlayer import read
 
@@ -110,3 +111,23 @@ def test_a_value_from_a_field_says_so_and_a_printed_one_does_not(tmp_path: Path)
     found = ground(data={"name": "Jane Doe", "title": "Application"}, pages=[page])
     assert found["name"].as_json()["source"] == "form"
     assert "source" not in found["title"].as_json()
+
+
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [
+        ("/T (form1[0].#subform[0].EmployerName[0]) /V (x)", "Employer Name"),
+        ("/T (a.b) /TU (Date of birth, as in your passport) /V (x)", "Date of birth, as in your passport"),
+        ("/T (zip_code2) /V (x)", "zip code 2"),
+        ("/T (topmostSubform[0].Page1[0].f1_01[0]) /V (x)", ""),
+        ("/T (Text Field 12) /TU (undefined) /V (x)", ""),
+    ],
+)
+def test_a_field_is_known_by_the_name_that_its_file_gives_it(tmp_path: Path, field: str, name: str) -> None:
+    page = read(tmp_path, form(f"/Rect [100 700 300 720] /FT /Tx {field}"))
+    assert [field[4] for field in page.fields] == [name] * bool(name)
+    assert fields_as_page(page_as_fields(page)) == page
+    for x0, y0, x1, y1, _ in page.fields:
+        word = next(word for word in page.words if word.origin == "form")
+        assert x0 <= word.x0 <= word.x1 <= x1
+        assert y0 <= (word.y0 + word.y1) / 2 <= y1

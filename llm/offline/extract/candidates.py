@@ -11,6 +11,7 @@ from llm.offline.extract.captions import is_numbered, same_print
 from llm.offline.extract.compound import divided, part_of
 from llm.offline.extract.headings import headed, headed_checks
 from llm.offline.extract.labels import Hit
+from llm.offline.extract.named_fields import from_fields
 from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
@@ -50,7 +51,7 @@ _FILLERS = frozenset({":", "*", "#", "-", "–", "=", "Nr.", "No.", "n°"})
 def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -> list[Candidate]:
     """All candidates of a target, best first."""
     if target.kind == "boolean":
-        boxes = [*ticked(target, reading), *headed_checks(target, reading)]
+        boxes = [*ticked(target, reading), *headed_checks(target, reading), *from_fields(target, reading)]
         return sorted((Candidate(*box) for box in boxes if box[1] >= THRESHOLD), key=_by_score)
     asked = reading.asks_a_person and target.concept is not None and target.concept.form
     found = [*_from_labels(target, reading), *from_patterns(target, reading)]
@@ -62,7 +63,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         *from_taxes(target, reading),
         *from_boxes(target, reading),
         *from_numbers(target, reading),
-        *(Candidate(*told) for told in headed(target, reading)),
+        *(Candidate(*told) for told in (*headed(target, reading), *from_fields(target, reading))),
         *from_prose(target, reading),
         *_from_compounds(target, reading),
     ]

@@ -11,6 +11,7 @@ from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, i
 from llm.offline.extract.labels import Hit, Named, has_colon, label_hits
 from llm.offline.extract.titles import is_buyers, own_kinds, topics
 from llm.offline.layout.analysis import analyse
+from llm.offline.layout.fields import FormField, form_fields
 from llm.offline.layout.model import Cell, Layout, Table, Token
 from llm.offline.matching.lexicon import concepts, find_phrases, language_of
 from llm.offline.matching.words import words_of
@@ -126,6 +127,11 @@ class Reading:
     def segments(self) -> list[Caption]:
         """What stands before the numbers inside cells, where a line says several things."""
         return [caption for cell in self.cells for caption in segments_of(cell)]
+
+    @cached_property
+    def fields(self) -> list[FormField]:
+        """The form fields that the file calls something."""
+        return form_fields(self.document, self.layout)
 
     @cached_property
     def _printed(self) -> frozenset[int]:

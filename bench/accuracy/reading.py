@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ def _case(path: Path, entry: Json, work: Path, limits: Limits, engines: sandbox.
 def _is_current(kept: Path) -> bool:
     """Whether what is kept has all that pages have now."""
     pages, _ = pickle.loads(kept.read_bytes())  # noqa: S301 - written by us, earlier
-    return all(hasattr(page, "frames") for page in pages)
+    return all(hasattr(page, name.name) for page in pages for name in fields(PageContent))
 
 
 def _read(path: Path, pdf: Path, limits: Limits, engines: sandbox.ChildPool) -> list[PageContent]:

@@ -1,4 +1,7 @@
-"""The boxes that lines draw around words: of forms, of tables. Seen in the picture of a page, whatever drew it."""
+"""The boxes that lines draw around words, and the lines that words stand on: of forms, of tables.
+
+They are seen in the picture of a page, whatever drew it. A line that words stand on is a box without height.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from documents.ingest.looks import Gray
 from documents.ingest.pieces import Piece
 
-Gray = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
 Box = tuple[float, float, float, float]
 
 SCALE = 2.0
@@ -26,6 +30,13 @@ _SLACK = 2.5
 """Units: points. Lines on both sides of a pixel row are one; corners may be open or round so far."""
 _CORNER = 7.0
 _COVERED = 0.85
+_GAP = 4.0
+"""Units: points. The gaps of dotted and dashed lines."""
+_SPARSE = 0.3
+_BODY = 0.95
+"""Units: of the height. Under it are only the tails of letters, and lines that words stand on."""
+_ABOVE, _UNDER = 0.3, 0.55
+"""Units: of the height of a word. How far the line that it stands on is over or under its lower edge."""
 _MOST_RULES = 1_500
 """A page with more lines is a drawing or a pattern."""
 _TRIES = 8
@@ -44,12 +55,15 @@ def find_frames(picture: Gray, pieces: Sequence[Piece], scale: float) -> tuple[B
     """The smallest box around each of `pieces` that has one, each box once. Units: points, as the pieces."""
     if not pieces:
         return ()
-    flat = _rules(_edges(picture), _WIDE, scale)
+    edges = _edges(picture)
+    flat = _rules(edges, _WIDE, scale)
     standing = _rules(_without_words(_edges(picture.T), pieces, scale), _HIGH, scale)
-    if len(flat.at) < 2 or len(standing.at) < 1 or len(flat.at) + len(standing.at) > _MOST_RULES:
+    if len(flat.at) + len(standing.at) > _MOST_RULES:
         return ()
-    boxes = (_box_around(piece, flat, standing) for piece in pieces)
-    return tuple(dict.fromkeys(box for box in boxes if box is not None))
+    boxes = {id(piece): _box_around(piece, flat, standing) for piece in pieces} if len(standing.at) else {}
+    dashed = _rules(_without_bodies(edges, pieces, scale), _WIDE, scale, gap=_GAP)
+    lines = (_line_under(piece, rules, boxes.get(id(piece))) for piece in pieces for rules in (flat, dashed))
+    return tuple(dict.fromkeys(box for box in (*boxes.values(), *lines) if box is not None))
 
 
 def _edges(picture: Gray) -> Flags:
@@ -67,15 +81,48 @@ def _without_words(edges: Flags, pieces: Sequence[Piece], scale: float) -> Flags
     return edges
 
 
-def _rules(edges: Flags, least: float, scale: float) -> _Rules:
+def _without_bodies(edges: Flags, pieces: Sequence[Piece], scale: float) -> Flags:
+    """Flat edges without those of letters, but for what is at their lower ends."""
+    for piece in pieces:
+        x0, y0, x1 = (round(side * scale) for side in (piece.x0, piece.y0, piece.x1))
+        y1 = round((piece.y0 + _BODY * piece.height) * scale)
+        edges[max(0, y0) : max(0, y1), max(0, x0) : max(0, x1)] = False
+    return edges
+
+
+def _rules(edges: Flags, least: float, scale: float, *, gap: float = 0.0) -> _Rules:
     """The runs of edges along the rows that are long enough, joined where they are one line."""
     padded = np.zeros((edges.shape[0], edges.shape[1] + 2), dtype=np.int8)
     padded[:, 1:-1] = edges
     turns = np.diff(padded, axis=1)
     row, first = np.nonzero(turns == 1)
     _, last = np.nonzero(turns == -1)
+    if gap and row.size:
+        row, first, last = _bridged(row, first, last, gap * scale)
     long = last - first >= least * scale
     return _joined((row[long] + 1) / scale, first[long] / scale, last[long] / scale)
+
+
+def _bridged(row: Places, first: Places, last: Places, gap: float) -> tuple[Places, Places, Places]:
+    """Runs of one row that are close to each other as one, where enough of it is drawn."""
+    apart = (row[1:] != row[:-1]) | (first[1:] - last[:-1] > gap)
+    begins = np.concatenate(([0], np.flatnonzero(apart) + 1))
+    ends = np.concatenate((begins[1:], [row.size])) - 1
+    drawn = np.add.reduceat(last - first, begins)
+    dense = drawn >= _SPARSE * (last[ends] - first[begins])
+    return row[begins][dense], first[begins][dense], last[ends][dense]
+
+
+def _line_under(piece: Piece, flat: _Rules, box: Box | None) -> Box | None:
+    """The line that a word stands on, unless it is the lower side of its box."""
+    low, high = piece.y1 - _ABOVE * piece.height, piece.y1 + _UNDER * piece.height
+    x = (piece.x0 + piece.x1) / 2
+    found = np.flatnonzero((flat.at >= low) & (flat.at <= high) & (flat.start <= x) & (flat.end >= x))
+    if not found.size or (box is not None and abs(float(flat.at[found[0]]) - box[3]) <= 2 * _SLACK):
+        return None
+    line = int(found[0])
+    at = round(float(flat.at[line]), 2)
+    return round(float(flat.start[line]), 2), at, round(float(flat.end[line]), 2), at
 
 
 def _joined(at: Floats, start: Floats, end: Floats) -> _Rules:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from documents.ingest.frames import Gray, find_frames
+from documents.ingest.frames import find_frames
+from documents.ingest.looks import Gray
 from documents.ingest.pieces import Piece
 from documents.ingest.wire import columns_as_frames, fields_as_page, page_as_fields
 from llm.content import PageContent
@@ -47,14 +48,18 @@ def test_the_smallest_box_around_a_word_counts() -> None:
     assert [round(frame[2] - frame[0], -1) for frame in frames] == [100, 270]
 
 
-def test_a_tinted_ground_is_a_box_and_an_open_line_is_none() -> None:
+def test_a_tinted_ground_is_a_box_and_a_line_under_a_word_one_without_height() -> None:
     picture = sheet()
     picture[40:80, 40:240] = TINT
     picture[200:202, 40:240] = INK
+    for dash in range(300, 500, 8):
+        picture[202:204, dash : dash + 5] = INK
 
-    (frame,) = find_frames(picture, [word(30, 25), word(30, 88)], 2.0)
+    box, line, dashes = find_frames(picture, [word(30, 25), word(30, 88), word(160, 90)], 2.0)
 
-    assert np.allclose(frame, (20, 20, 120, 40), atol=2)
+    assert np.allclose(box, (20, 20, 120, 40), atol=2)
+    assert np.allclose(line, (20, 100, 120, 100), atol=2)
+    assert np.allclose(dashes, (150, 101, 250, 101), atol=3)
 
 
 def test_a_word_without_lines_around_it_has_no_frame() -> None:

@@ -54,6 +54,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         boxes = [*ticked(target, reading), *headed_checks(target, reading), *from_fields(target, reading)]
         return sorted((Candidate(*box) for box in boxes if box[1] >= THRESHOLD), key=_by_score)
     asked = reading.asks_a_person and target.concept is not None and target.concept.form
+    asked = asked or (_is_of_bank(target) and "statement" not in reading.own)
     found = [*_from_labels(target, reading), *from_patterns(target, reading)]
     found += [] if asked else from_parties(target, parties)
     options = unchosen(reading)
@@ -85,6 +86,11 @@ def _off_slips(found: list[Candidate], target: Target, reading: Reading) -> list
         return found
     inside = {token.index for index in slip for cell in reading.layout.lines[index].cells for token in cell.tokens}
     return [told.weaker(_ON_SLIP) if inside.issuperset(told.value.tokens) else told for told in found]
+
+
+def _is_of_bank(target: Target) -> bool:
+    """A bank and the holder of an account are parties of its statements only."""
+    return target.concept is not None and target.concept.name in {"bank_name", "account_holder"}
 
 
 def _from_compounds(target: Target, reading: Reading) -> Iterator[Candidate]:
@@ -145,6 +151,10 @@ def _label_text(hit: Hit) -> str:
 
 def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
     """Values of `kind` behind the label in its cell, else right of it, else below it. Units: reach 0–1."""
+    framed = reading.framed.get(hit.cell.tokens[0].index)
+    if framed is not None:
+        yield from _in_frame(framed, kind, reading)
+        return
     rest = _until_next_label(hit, kind, reading)
     worded = _worded_reference(hit, rest, kind, reading)
     if worded is not None:
@@ -236,6 +246,15 @@ def _in_box(lines: Sequence[Cell], kind: str, reading: Reading) -> Iterator[tupl
     for rank, row in enumerate(rows):
         tokens = [token for cell in row for token in cell.tokens]
         yield from ((value, 0.97 - 0.05 * rank) for value in _labelled_values(kind, tokens, reading)[:1])
+
+
+def _in_frame(cells: Sequence[Cell], kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
+    """What is written in the box of a caption: a text is all of it, anything else what is of its kind in a line."""
+    if kind == "text" and len(cells) > 1:
+        tokens = [token for cell in cells for token in cell.tokens]
+        yield from ((value, 1.0) for value in values_in(kind, tokens, reading)[:1])
+    if cells:
+        yield from _in_box(cells, kind, reading)
 
 
 def _ends_label(hit: Hit) -> bool:

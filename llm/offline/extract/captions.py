@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Layout, Token
+from llm.offline.layout.signs import CHECKED, UNCHECKED
 from llm.offline.matching.words import words_of
 
 LEADING_NUMBER = re.compile(r"^(?:\(?(?:\d{1,2}(?:\.\d{1,2})?[a-z]?|[a-z])[.)]?|\([a-z]\.\d{1,2}\))$", re.IGNORECASE)

@@ -8,6 +8,7 @@ from itertools import takewhile
 from llm.content import DocumentContent
 from llm.offline.extract.boxes import answers_over, answers_under, in_columns, in_lists
 from llm.offline.extract.captions import LEADING_NUMBER, Caption, captions_of, is_numbered, segments_of
+from llm.offline.extract.framed import Answers, framed_answers
 from llm.offline.extract.labels import Hit, Named, has_colon, label_hits
 from llm.offline.extract.titles import is_buyers, own_kinds, topics
 from llm.offline.layout.analysis import analyse
@@ -121,7 +122,8 @@ class Reading:
     @cached_property
     def captions(self) -> list[Caption]:
         """The caption of every cell that has one, and of captions that run over several lines."""
-        return [caption for cell in self.cells for caption in captions_of(self.layout, cell)]
+        asked = (cell for cell in self.cells if cell.tokens[0].index not in self.filled_in)
+        return [caption for cell in asked for caption in captions_of(self.layout, cell)]
 
     @cached_property
     def segments(self) -> list[Caption]:
@@ -144,8 +146,22 @@ class Reading:
         """Whether words may be what somebody filled in: where form fields hold values, only those."""
         return not tokens or any(token not in self._printed for token in tokens)
 
+    @cached_property
+    def framed(self) -> Answers:
+        """First words of captions with their answers, where boxes and lines are drawn that tell."""
+        return framed_answers(self.layout, typed=bool(self._printed))
+
+    @cached_property
+    def filled_in(self) -> frozenset[int]:
+        """First words of what was filled into boxes and onto lines."""
+        return frozenset(cell.tokens[0].index for cells in self.framed.values() for cell in cells)
+
     def is_label(self, cell: Cell) -> bool:
         """Whether a cell is nothing but a known label, or stands in a column of them."""
+        if cell.tokens[0].index in self.filled_in:
+            return False
+        if cell.tokens[0].index in self.framed:
+            return True
         return cell.tokens[0].index in self._in_columns or self._is_known_label(cell)
 
     def begins_with_label(self, cell: Cell) -> bool:

@@ -8,8 +8,8 @@ from decimal import Decimal
 from itertools import pairwise
 
 from llm.offline.extract.reading import Reading
-from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Token
+from llm.offline.layout.signs import CHECKED, UNCHECKED
 from llm.offline.typing.amounts import currency_code, find_amounts
 from llm.offline.typing.codes import find_codes
 from llm.offline.typing.dates import find_dates, find_day

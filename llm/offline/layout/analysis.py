@@ -2,6 +2,7 @@
 
 from llm.content import DocumentContent
 from llm.offline.layout.checks import find_checks
+from llm.offline.layout.frames import frames_of
 from llm.offline.layout.lines import read_lines
 from llm.offline.layout.model import Cell, Layout, Line, PageSize
 
@@ -11,9 +12,10 @@ _REACH = 4.5
 
 def analyse(document: DocumentContent) -> Layout:
     """Lines and check boxes of `document`."""
+    frames = [frame for page in document.pages for frame in frames_of(page)]
     lines = read_lines(document)
     pages = tuple(PageSize(page.number, page.width or 1.0, page.height or 1.0) for page in document.pages)
-    return Layout(pages=pages, lines=tuple(lines), checks=tuple(find_checks(lines)))
+    return Layout(pages=pages, lines=tuple(lines), checks=tuple(find_checks(lines)), frames=tuple(frames))
 
 
 def cells_below(layout: Layout, cell: Cell, *, reach: float = _REACH) -> list[Cell]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Check, Line, Token
+from llm.offline.layout.signs import CHECKED, UNCHECKED
 
 _PRINTED = re.compile(r"^[\[(]\s*([xX×✓✔✗✕✖]?)_?\s*[\])]$")
 _NEAR = 2.5

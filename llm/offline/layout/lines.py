@@ -9,7 +9,10 @@ from statistics import median
 
 from llm.content import DocumentContent, PageContent
 from llm.offline.layout.combs import combed
+from llm.offline.layout.frames import frames_of, placed
 from llm.offline.layout.model import Cell, Line, Token
+from llm.offline.layout.signs import CHECKED as CHECKED
+from llm.offline.layout.signs import UNCHECKED as UNCHECKED
 
 GAP = 1.05
 """Units: line heights. A wider gap between two words of a line starts a new cell."""
@@ -18,8 +21,6 @@ _LARGER, _LARGEST, _SPACE = 1.12, 2.2, 0.1
 _SET_OFF = 3
 """Units: words of a page that are set larger or smaller than the one before. So many are the answers of a form."""
 
-CHECKED = frozenset("☒☑✓✔✗✘✕✖⊠⊗◉⦿🗹🗷🗵")
-UNCHECKED = frozenset("☐□❏❑▢○◯⚪")
 _SIGNS = "".join((CHECKED - set("✓✔✗✘✕✖")) | UNCHECKED)
 _BOX = re.compile(rf"^([{_SIGNS}])(?=[^\W\d_])")
 _FILLED = {"●": "○◯", "⚫": "⚪○◯", "•": "○◯", "■": "□", "◼": "◻□"}
@@ -31,10 +32,12 @@ _INVISIBLE = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\
 def read_lines(document: DocumentContent) -> list[Line]:
     """The lines of all pages, numbered through."""
     lines: list[Line] = []
-    count = 0
+    count = drawn = 0
     for page in document.pages:
-        tokens = _without_margins(_tokens(page, count), page)
+        frames = frames_of(page)
+        tokens = placed(_without_margins(_tokens(page, count), page), frames, drawn)
         count += len(page.words) * 2 + 1
+        drawn += len(frames)
         lines.extend(page_lines(tokens, first=len(lines)))
     return lines
 
@@ -149,7 +152,8 @@ def _runs(tokens: Iterable[Token], *, sized: bool = False) -> list[list[Token]]:
     for token in tokens:
         last = runs[-1][-1] if runs else None
         apart = last is not None and token.x0 - last.x1 > GAP * max(last.height, token.height)
-        if last is None or apart or _is_box(token, last) or (sized and _is_set_off(token, last)):
+        parted = last is not None and (_is_box(token, last) or (token.frame, token.blank) != (last.frame, last.blank))
+        if last is None or apart or parted or (sized and _is_set_off(token, last)):
             runs.append([token])
         else:
             runs[-1].append(token)

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word. Units: page points (or pixels of a photograph), origin top left; `index` counts over the document."""
+    """One word. Units: page points (or pixels of a photograph), origin top left; `index` counts over the document.
+
+    `frame` is the number of the smallest box drawn around it, `blank` that of the line it was written on; -1: none.
+    """
 
     text: str
     index: int
@@ -16,6 +19,8 @@ class Token:
     x1: float
     y1: float
     origin: str = "text"
+    frame: int = -1
+    blank: int = -1
 
     @property
     def height(self) -> float:
@@ -138,6 +143,25 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """A box that is drawn, or a line: a box without height. Units: page points."""
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def is_line(self) -> bool:
+        return self.y1 <= self.y0
+
+    @property
+    def area(self) -> float:
+        return (self.x1 - self.x0) * (self.y1 - self.y0)
+
+
+@dataclass(frozen=True, slots=True)
 class PageSize:
     """Units: page points as displayed."""
 
@@ -153,6 +177,7 @@ class Layout:
     pages: tuple[PageSize, ...] = ()
     lines: tuple[Line, ...] = ()
     checks: tuple[Check, ...] = ()
+    frames: tuple[Frame, ...] = ()
 
     @property
     def cells(self) -> list[Cell]:

@@ -1,0 +1,4 @@
+"""The signs of check boxes."""
+
+CHECKED = frozenset("☒☑✓✔✗✘✕✖⊠⊗◉⦿🗹🗷🗵")
+UNCHECKED = frozenset("☐□❏❑▢○◯⚪")

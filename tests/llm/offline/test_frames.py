@@ -46,17 +46,17 @@ def test_an_empty_box_has_no_answer_even_if_something_stands_under_it() -> None:
 
 def test_what_stands_on_a_line_belongs_to_the_words_before_it_or_to_those_under_it() -> None:
     paper = Paper()
-    paper.put(40, 40, "Referred by").put(110, 40, "Noor Hadley").put(260, 40, "Job").put(330, 40, "Baker")
+    paper.put(40, 40, "Referred by").put(110, 40, "Noor Hadley").put(260, 40, "Occupation").put(330, 40, "Baker")
     paper.put(42, 80, "Brightwell").put(42, 93, "Town", size=7).put(242, 80, "Canal Street 4").put(
         242, 93, "Street", size=7
     )
     lines = (105, 51, 240, 51), (325, 51, 500, 51), (40, 91, 200, 91), (240, 91, 400, 91)
 
-    found = read(drawn(paper, *lines), "ReferredBy", "Job", "Town", "Street")
+    found = read(drawn(paper, *lines), "ReferredBy", "Occupation", "Town", "Street")
 
     assert found == {
         "ReferredBy": "Noor Hadley",
-        "Job": "Baker",
+        "Occupation": "Baker",
         "Town": "Brightwell",
         "Street": "Canal Street 4",
     }

@@ -13,17 +13,21 @@ Pixels = npt.NDArray[np.uint8]
 Gray = npt.NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
-_USUAL_SIDE = 1_414
-"""Units: pixels. The shorter side of a page of A4 at the size that lengths below are for."""
+_USUAL_SIDE, _USUAL_LENGTH = 1_414, 2_000
+"""Units: pixels. The sides of a page of A4 at the size that lengths below are for."""
 _SMALLEST, _LARGEST = 14, 46
 """Units: pixels. The side of a check box."""
 _CELL, _ROOM = 70, (16, 20)
 """Units: pixels. The largest cell of a comb; the smallest one's width and height, more than letters enclose."""
+_LARGER = 24
+"""Units: pixels. The side of a box that is larger than letters of usual print."""
 _SQUARE = 1.18
 _SOLID_HOLE, _SOLID_BOX = 0.72, 0.85
 """How much of the rectangle around it a hole fills: those of round letters are less."""
 _THIN = 0.64
 """How much of a box is not its frame. Units: of its side."""
+_EDGE, _STRAIGHT, _SOLID = 0.2, 0.94, 0.75
+"""Of a box that is crossed: how near its sides are to its edges, how much of each is drawn, how much of it at most."""
 _BESIDE = 0.12
 """How much ink may be beside a box."""
 _TICKED, _FILLED = 0.06, 0.02
@@ -62,7 +66,7 @@ class Ruled:
 def find_ruled(pixels: Pixels) -> Ruled:
     """Look for check boxes and combs. Units: pixels of the picture."""
     gray: Gray = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
-    unit = min(gray.shape) / _USUAL_SIDE
+    unit = max(min(gray.shape) / _USUAL_SIDE, max(gray.shape) / _USUAL_LENGTH)
     ink = _ink_of(gray, unit)
     holes = _holes(ink, unit)
     combs = _combs(holes, ink, unit)
@@ -71,6 +75,11 @@ def find_ruled(pixels: Pixels) -> Ruled:
         hole for hole in holes if hole not in cells and _is_box(hole, ink, unit) and not _shares_wall(hole, holes)
     ]
     ticks = [Tick(_framed(hole, ink), _sign(ink, hole)) for hole in squares]
+    ticks += [
+        Tick(box, _sign(ink, _within(box)))
+        for box in _crossed_boxes(ink, unit)
+        if not any(_overlap(box, other) for other in (*(tick.box for tick in ticks), *cells))
+    ]
     ticks += [tick for tick in _round_boxes(ink, unit) if not any(_overlap(tick.box, other.box) for other in ticks)]
     return Ruled(ticks if len(ticks) <= _MOST_BOXES else [], combs)
 
@@ -231,6 +240,45 @@ def _stacked(cell: Box, other: Box) -> bool:
     high = cell[3] - cell[1]
     beside = min(cell[2], other[2]) - max(cell[0], other[0]) > 0.5 * (cell[2] - cell[0])
     return beside and min(abs(other[1] - cell[3]), abs(cell[1] - other[3])) <= max(4, 0.2 * high)
+
+
+def _crossed_boxes(ink: Gray, unit: float) -> list[Box]:
+    """Squares of four straight sides that stand alone, whatever is drawn inside them up to their corners."""
+    count, _, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
+    found = []
+    for x, y, wide, high in stats[1:count, :4].tolist():
+        small, large = sorted((wide, high))
+        if small < _SMALLEST * unit or large > min(_LARGEST * unit, _SQUARE * small):
+            continue
+        cut = ink[y : y + high, x : x + wide]
+        edge = max(2, round(_EDGE * small))
+        sides = (cut[:edge], cut[-edge:], cut[:, :edge].T, cut[:, -edge:].T)
+        beside = max(3, round(0.25 * wide))
+        strips = (ink[y : y + high, max(0, x - beside) : x], ink[y : y + high, x + wide : x + wide + beside])
+        free = all(strip.size and strip.mean() < _BESIDE for strip in strips)
+        free = free and (small >= _LARGER * unit or _has_corners(cut))
+        if free and all(_is_straight(side) for side in sides) and cut.mean() <= _SOLID:
+            found.append((x, y, x + wide, y + high))
+    return found
+
+
+def _has_corners(cut: Gray) -> bool:
+    """Whether ink fills its corners: a letter as small as this has round ones."""
+    end = max(2, cut.shape[1] // 8)
+    return all(corner.mean() > 0.5 for rows in (cut[:end], cut[-end:]) for corner in (rows[:, :end], rows[:, -end:]))
+
+
+def _is_straight(side: Gray) -> bool:
+    """Whether a line runs along the side of a box, perhaps from one row of pixels to the next."""
+    end = side.shape[1] // 8  # a tick may stick out, and make it look longer
+    middle = side[:, end : side.shape[1] - end]
+    return bool(np.maximum(middle[1:], middle[:-1]).mean(axis=1).max() >= _STRAIGHT)
+
+
+def _within(box: Box) -> Box:
+    """What is inside of a box with its frame."""
+    edge = max(1, round(_EDGE / 2 * (box[2] - box[0])))
+    return box[0] + edge, box[1] + edge, box[2] - edge, box[3] - edge
 
 
 def _round_boxes(ink: Gray, unit: float) -> list[Tick]:

@@ -42,6 +42,22 @@ def ticked_by_hand(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
     draw.line((x + 4, y + 6, x + 10, y + 18, x + SIDE + 10, y - 16), fill=20, width=3)
 
 
+def crossed_out(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
+    """A bold cross from corner to corner: nothing is enclosed by straight lines."""
+    draw.rectangle((x, y, x + 30, y + 30), outline=20, width=3)
+    draw.line((x, y, x + 30, y + 30), fill=20, width=8)
+    draw.line((x, y + 30, x + 30, y), fill=20, width=8)
+
+
+def heavy_letter(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
+    """A bold H with feet."""
+    for left in (x + 4, x + 23):
+        draw.rectangle((left, y, left + 8, y + 30), fill=20)
+        draw.rectangle((left - 4, y, left + 11, y + 3), fill=20)
+        draw.rectangle((left - 4, y + 27, left + 11, y + 30), fill=20)
+    draw.rectangle((x + 4, y + 13, x + 30, y + 17), fill=20)
+
+
 def circle(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
     draw.ellipse((x, y, x + SIDE + 4, y + SIDE + 4), outline=20, width=2)
 
@@ -79,7 +95,7 @@ def comb_of(text: str) -> Draw:
 @pytest.mark.parametrize("turn", [0.0, 1.5])
 @pytest.mark.parametrize(
     ("paint", "sign"),
-    [(frame, "☐"), (crossed, "☒"), (ticked_by_hand, "☒"), (circle, "☐"), (dotted, "☒")],
+    [(frame, "☐"), (crossed, "☒"), (crossed_out, "☒"), (ticked_by_hand, "☒"), (circle, "☐"), (dotted, "☒")],
 )
 def test_a_drawn_box_says_whether_something_is_in_it(paint: Draw, sign: str, turn: float) -> None:
     found = find_ruled(page((paint, "Limited company"), turn=turn))
@@ -89,7 +105,7 @@ def test_a_drawn_box_says_whether_something_is_in_it(paint: Draw, sign: str, tur
     assert middle == pytest.approx(112, abs=20)
 
 
-@pytest.mark.parametrize("paint", [letter, block, grid])
+@pytest.mark.parametrize("paint", [letter, heavy_letter, block, grid])
 def test_letters_blocks_and_empty_tables_are_no_check_boxes(paint: Draw) -> None:
     found = find_ruled(page((paint, "")))
 

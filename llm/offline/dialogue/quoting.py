@@ -80,6 +80,8 @@ def things_named(question: str) -> list[Named]:
     for start, end, names in sorted(phrases, key=lambda phrase: (phrase[0] - phrase[1], phrase[0])):
         if not set(asked[start:end]) <= empty and _rest(asked, start, end) <= 1:
             named += [Named(name, _printed_label(question, asked[start:end])) for name in names]
+    if _has(asked, _data()["how_much"]):
+        named.sort(key=lambda one: concepts()[one.concept].kind not in {"amount", "percent", "number"})
     return list(dict.fromkeys([*done, *named]))[:4]
 
 

@@ -26,6 +26,16 @@ GERMAN = document(
 FRENCH = document(
     paper("Société Dupont SARL", "Facture n° F-77", "Date de facture : 01/03/2026", "Total TTC : 1 250,00 €")
 )
+DUTCH = document(
+    paper(
+        "Leverancier: Bakkerij De Gouden Aar",
+        "Factuurnummer: 2026-88",
+        "Vervaldatum: 15-03-2026",
+        "BTW 21%: 216,94 €",
+        "Totaal incl. btw: 1.250,00 €",
+        "Btw-nummer: NL004495445B01",
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +51,14 @@ FRENCH = document(
         (GERMAN, "What is the total?", "Total: 1.250,00 €", "[[p1: Gesamtbetrag: 1.250,00 €]]"),
         (FRENCH, "Quel est le montant total ?", "1 250,00 €", "[[p1: Total TTC : 1 250,00 €]]"),
         (FRENCH, "Quelle est la date de la facture ?", "01/03/2026", "[[p1: Date de facture : 01/03/2026]]"),
+        (DUTCH, "Hoeveel bedraagt de btw?", "Btw: 216,94", "[[p1: BTW 21%: 216,94 €]]"),
+        (DUTCH, "Wanneer vervalt de factuur?", "15-03-2026", "[[p1: Vervaldatum: 15-03-2026]]"),
+        (
+            DUTCH,
+            "Wie heeft de factuur verzonden?",
+            "Bakkerij De Gouden Aar",
+            "[[p1: Leverancier: Bakkerij De Gouden Aar]]",
+        ),
     ],
 )
 def test_a_question_gets_the_value_and_the_line_that_shows_it(
@@ -59,6 +77,8 @@ def test_a_question_gets_the_value_and_the_line_that_shows_it(
         (ENGLISH, "?", "The document does not say that."),
         (GERMAN, "Welche Garantie gibt es?", "Das steht nicht in diesem Dokument."),
         (FRENCH, "Quelle est la garantie ?", "Le document ne le dit pas."),
+        (DUTCH, "Welke garantie is er?", "Dat staat niet in dit document."),
+        (DUTCH, "Hoeveel bedraagt de korting?", "Dat staat niet in dit document."),
     ],
 )
 def test_what_the_document_does_not_say_is_not_answered(paper_: DocumentContent, question: str, said: str) -> None:

@@ -13,6 +13,14 @@ _TAKEN_OFF = frozenset({"prepaid", "discount_total"})
 """What is printed with or without a minus, and meant without."""
 
 
+_TITLE = re.compile(
+    r"^(?:Herrn?|Frau|Mr|Mrs|Ms|Miss|Mx|M\.|MM?E|Mme|Mlle|Monsieur|Madame|De heer|Dhr|Heer|Mevrouw|Mevr|Mw)\.?\s+"
+    r"(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+_NAMED, _ADDRESSED = frozenset({"name", "holder", "nom", "naam"}), frozenset({"buyer", "recipient", "ship"})
+
+
 def cast(value: Value, target: Target) -> Any:
     """`value` as string, number, integer or boolean of the target; an enum takes the option that the text names."""
     if target.enum:
@@ -27,7 +35,14 @@ def cast(value: Value, target: Target) -> Any:
         return _printed_number(value.text)
     if target.kind == "text" and re.search(r"[$€£¥]", value.text) and parse_amount(value.text) is not None:
         return _printed_number(value.text)
+    if (target.part == "name" or target.kind == "name") and _is_name(target):
+        return _TITLE.sub("", str(value.value))
     return str(value.value)
+
+
+def _is_name(target: Target) -> bool:
+    """Whether the name of a person is asked for, not who stands in an address."""
+    return bool(_NAMED & set(target.words)) and not _ADDRESSED & set(target.words)
 
 
 def _number(value: Value, *, whole: bool) -> int | float | None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from llm.offline.extract.schema import MAX_DEPTH, Node, properties_of, resolve, type_of
 from llm.offline.matching.lexicon import Concept, concept_of
-from llm.offline.matching.senses import held, senses_of
+from llm.offline.matching.naming import meant_by
+from llm.offline.matching.senses import held, in_umlauts, senses_of
 from llm.offline.matching.words import word_list, words_of, words_of_name
 
 Path = tuple[str, ...]
@@ -15,9 +16,14 @@ MAX_TARGETS = 600
 
 _PARTIES = {
     "seller": "seller vendor supplier merchant issuer sender store provider contractor employer landlord lessor "
-    "insurer laboratory hotel verkaufer lieferant vendeur fournisseur",
+    "insurer laboratory hotel verkaufer lieferant vendeur fournisseur bank utility creditor operator versorger "
+    "anbieter arbeitgeber vermieter glaubiger labor employeur operateur bailleur creancier emetteur assureur "
+    "laboratoire leverancier werkgever verhuurder schuldeiser afzender absender expediteur verzekeraar",
     "buyer": "buyer customer client recipient bill billing sold invoicee kaufer kunde acheteur purchaser "
-    "employee tenant lessee insured policyholder guest passenger",
+    "employee tenant lessee insured policyholder guest passenger subscriber holder cardholder debtor titulaire "
+    "inhaber kontoinhaber arbeitnehmer arbeitnehmerin mitarbeiter mitarbeiterin mieter schuldner empfanger salarie "
+    "locataire abonne debiteur destinataire klant werknemer medewerker huurder schuldenaar rekeninghouder afnemer "
+    "ontvanger geadresseerde",
     "ship_to": "ship shipping delivery consignee",
 }
 _PARTY_OF = {word: role for role, words in _PARTIES.items() for word in words.split()}
@@ -32,10 +38,14 @@ _PARTS = {
 _PART_OF = {word: part for part, words in _PARTS.items() for word in words.split()}
 _ID_WORDS = word_list("id_names")
 _NAME_WORDS = word_list("person_names")
-_PRINTED = re.compile(r"\blabelled “([^”]{1,60})”")
+_PRINTED = re.compile(r"\blabelled “([^”]{1,100})”(?: under “([^”]{1,60})”)?")
 _DATED = frozenset({"date", "until"})
 _NO_DATES = frozenset({"place", "city", "name", "family", "country", "state"})
 """Of a birth: where it was, and under which name."""
+_ON = frozenset({"am", "le", "op", "on", "since", "seit", "sinds", "depuis"})
+"""What a name of a date ends with: "faellig_am", "paid_on"."""
+_SHORT = 3
+"""Units: words of a name."""
 _DATE_WORDS = frozenset(["date", "datum", "dob", "day"])
 
 
@@ -55,6 +65,8 @@ class Target:
     node_format: str = ""
     printed: tuple[str, ...] = ()
     """The words of the label that the description says is printed: labelled “Net pay”."""
+    under: tuple[str, ...] = ()
+    """Those of the heading over it: labelled “Street” under “Sender”."""
 
 
 def targets_of(schema: Any, root: Node) -> tuple[list[Target], list[tuple[Path, Node]]]:
@@ -88,21 +100,23 @@ def _whole_streets(leaves: list[Target]) -> list[Target]:
 
 def make_target(path: Path, node: Mapping[str, Any], json_type: str, *, column: bool = False) -> Target:
     """The target for one leaf."""
-    words = _path_words(path)
-    own = words_of_name(path[-1])
+    words, own = _path_words(path), words_of_name(path[-1])
+    if len(own) <= _SHORT:
+        words, own = tuple(map(in_umlauts, words)), tuple(map(in_umlauts, own))
     described = str(node.get("description") or node.get("title") or "")
     about, printed = words_of(described), _PRINTED.search(described)
     options = node.get("enum", [node["const"]] if "const" in node else ())
     enum = tuple(options) if isinstance(options, (list, tuple)) else ()
-    party, part = ("", "") if column else _party(words, own)
-    concept = concept_of(own, columns=column) or (None if column else concept_of(words))
+    party, part = ("", "") if column or json_type != "string" else _party(words, own)
+    concept = concept_of(own, columns=column) or (None if column else concept_of(words) or meant_by(own, json_type))
     if not column and len(path) > 1 and (longer := concept_of(words)):
         concept = longer
     if party and part != "name" and concept is not None and concept.form:
         concept = None  # a part of the seller's or the buyer's address, not what a form asks for
     kind = _kind(concept, json_type, words, str(node.get("format", "")), about)
     node_format, label = str(node.get("format", "")), words_of(printed.group(1)) if printed else ()
-    return Target(path, words, about, concept, kind, json_type, enum, party, part, node_format, label)
+    head = words_of(printed.group(2) or "") if printed else ()
+    return Target(path, words, about, concept, kind, json_type, enum, party, part, node_format, label, head)
 
 
 def _path_words(path: Path) -> tuple[str, ...]:
@@ -121,7 +135,7 @@ def _party(words: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
     if "address" in words and not part:
         numbered = next((word for word in ("1", "2") if word in own), "")
         return role, f"line{numbered}" if numbered else "address"
-    if role and (own == tuple(w for w in words if w in _PARTY_OF) or "name" in own):
+    if role and (own == tuple(w for w in words if w in _PARTY_OF) or "name" in own or own[-1:] == ("issuer",)):
         return role, "name"
     return role, part if role or "address" in words else ""
 
@@ -138,7 +152,13 @@ def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_fo
         return concept.kind
     senses = held(senses_of(tuple(words)))
     born = "birth" in senses and not senses & _NO_DATES
-    if _DATE_WORDS & set(words) or senses & _DATED or born or ("iso" in about and "8601" in about):
+    if (
+        _DATE_WORDS & set(words)
+        or (words[-1:] and words[-1] in _ON)
+        or senses & _DATED
+        or born
+        or ("iso" in about and "8601" in about)
+    ):
         return "date"
     for kind in ("email", "phone", "iban", "bic", "currency", "url"):
         if kind in words:

@@ -6,6 +6,7 @@ no entry in a list of labels: what its words stand for, in any of the languages,
 
 from collections.abc import Sequence
 
+from llm.offline.matching.lexicon import Concept, concepts
 from llm.offline.matching.senses import Senses, held, senses_of
 from llm.offline.matching.words import word_list
 
@@ -37,6 +38,7 @@ _DATES: tuple[tuple[str, str, str], ...] = (
     ("valid start", "", "period_start"),
     ("valid", "", "period_end"),
     ("due", "delivery", "due_date"),
+    ("collect_direct", "delivery", "due_date"),
     ("pay until", "", "due_date"),
     ("pay date", "", "due_date"),
     ("delivery", "address valid", "delivery_date"),
@@ -48,6 +50,14 @@ _DATES: tuple[tuple[str, str, str], ...] = (
     ("start date", "", "period_start"),
     ("end date", "", "period_end"),
 )
+_OF_OTHERS = frozenset({"order", "delivery_note", "contract", "policy", "booking"})
+"""Documents that others refer to by their number."""
+_PERIODS = frozenset({"period", "statement", "billing", "contract", "valid", "consumption", "invoice", "service"})
+_FROM = frozenset({"from", "von", "ab", "du", "van", "vanaf", "depuis", "start", "debut", "beginn", "begin"})
+_UNTIL = frozenset({"to", "until", "bis", "au", "tot", "end", "fin", "ende", "eind", "einde"})
+_ON = frozenset({"am", "le", "op", "on"})
+_REFERENCE = frozenset({"reference", "ref", "referenz", "referentie"})
+_SURE, _SHORT = 0.9, 3
 _PLAIN = _NUMBER | {"date", "document", "your", "our", "name", "until", "from", "part"}
 
 
@@ -70,6 +80,23 @@ def number_meant(words: Sequence[str], own: frozenset[str]) -> tuple[str, float]
     if "your" in said and "number" in said:
         return "buyer_reference", 0.9 * _share(senses, frozenset())
     return None
+
+
+def meant_by(words: Sequence[str], json_type: str) -> Concept | None:
+    """The concept of a property that is named in the words of a label: "numero_facture", "faellig_am"."""
+    said = tuple(words)
+    if json_type != "string" or not said:
+        return None
+    found: tuple[str, float] | None = None
+    if 1 < len(said) <= _SHORT and said[-1] in _FROM | _UNTIL and held(senses_of(said[:-1])) & _PERIODS:
+        found = ("period_start" if said[-1] in _FROM else "period_end"), 1.0
+    elif said[-1] not in _REFERENCE:
+        found = number_meant(said, DOCUMENTS - _OF_OTHERS) or date_meant(said, DOCUMENTS - _OF_OTHERS)
+    if found is None or found[1] < _SURE:
+        return None
+    dated = bool(held(senses_of(said)) & {"date"}) or said[-1] in _ON
+    named = dated if concepts()[found[0]].kind == "date" else bool(held(senses_of(said)) & {"number"})
+    return concepts()[found[0]] if named or found[0].startswith("period") else None
 
 
 def _behind_link(words: tuple[str, ...]) -> tuple[str, ...]:

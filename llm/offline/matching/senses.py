@@ -49,6 +49,15 @@ def is_known(word: str) -> bool:
     return bool(_known(word)) or senses_of_word(word) != (frozenset({word}),)
 
 
+@lru_cache(maxsize=4096)
+def in_umlauts(word: str) -> str:
+    """A German word of a name that is spelled without dots ("zaehler"), as labels are read ("zahler")."""
+    plain = word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
+    if plain == word or word in _vocabulary():
+        return word
+    return plain if _known(plain) or senses_of_word(plain) != (frozenset({plain}),) else word
+
+
 @lru_cache(maxsize=16384)
 def senses_of_word(word: str) -> Senses:
     """The senses of a word, one entry per part of a compound; the word itself when nothing is known of it."""

@@ -322,7 +322,12 @@ def test_a_comparison_without_an_earlier_result_says_so() -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Wie hoch ist der Gesamtbetrag?", "Quel est le total TTC ?", "Wat is het totaalbedrag?", "What is the gross total?"],
+    [
+        "Wie hoch ist der Gesamtbetrag?",
+        "Quel est le total TTC ?",
+        "Wat is het totaalbedrag?",
+        "What is the gross total?",
+    ],
 )
 def test_a_value_is_asked_for_in_the_persons_language(question: str) -> None:
     assert Talk(invoice()).ask(question).startswith("Gross total: ")

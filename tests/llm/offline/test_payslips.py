@@ -2,6 +2,7 @@
 
 from llm.offline.extract.fill import extract
 from llm.offline.extract.reading import Reading
+from llm.offline.extract.targets import make_target
 from tests.llm.offline.paper import Paper, document
 from tests.llm.offline.test_tables import rows_of, table
 
@@ -19,7 +20,7 @@ def beside() -> Paper:
         Paper().put(40, 60, "Payslip"),
         [(40, "Payments"), (160, "Units"), (205, "Rate"), (250, "Amount"), (330, "Deductions"), (500, "Amount")],
         [(40, "Basic pay"), (250, "2,416.67"), (330, "PAYE tax"), (500, "270.84")],
-        [(40, "Overtime"), (160, "6.00"), (205, "22.31"), (250, "133.86"), (330, "National Insurance"), (500, "128.64")],
+        [(40, "Overtime"), (160, "6.00"), (205, "22.31"), (250, "133.86"), (330, "NI"), (500, "128.64")],
         [(330, "Cycle to work"), (500, "41.50")],
         [(40, "Total gross pay"), (250, "2,550.53"), (330, "Total deductions"), (500, "440.98")],
     )
@@ -66,3 +67,19 @@ def test_boxes_with_a_figure_under_each_name_are_no_rows_of_the_table_over_them(
     rows = rows_of(paper, array="earnings", description="string", amount="number")
     assert [row["amount"] for row in rows] == [3850, 40]
     assert values_of(paper, church_tax="number")["church_tax"] == 55.1
+
+
+def test_a_property_named_in_words_of_another_language_means_what_its_label_would() -> None:
+    meant = {name: make_target((name,), {}, "string") for name in ("numero_facture", "faellig_am", "periode_tot")}
+    told = {name: target.concept.name if target.concept else "" for name, target in meant.items()}
+    assert told == {"numero_facture": "document_number", "faellig_am": "due_date", "periode_tot": "period_end"}
+    assert make_target(("versorger",), {}, "string").party == "seller"
+
+
+def test_a_name_that_is_asked_for_is_without_its_title_one_in_an_address_is_as_printed() -> None:
+    paper = Paper().put(40, 60, "Lohnabrechnung").put(40, 100, "Muster AG · Werkweg 1 · 24939 Ostholm", size=7)
+    for place, line in enumerate(("Frau Rune Matthiessen", "Fjordblick 3", "24944 Ostholm")):
+        paper.put(40, 130 + 14 * place, line)
+    found = values_of(paper, employee_name="string", buyer_name="string", employer="string")
+    assert found["employee_name"] == "Rune Matthiessen"
+    assert found["buyer_name"] == "Frau Rune Matthiessen"

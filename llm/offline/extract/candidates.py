@@ -14,6 +14,7 @@ from llm.offline.extract.labels import Hit
 from llm.offline.extract.named_fields import from_fields
 from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
+from llm.offline.extract.signing import signed
 from llm.offline.extract.targets import Target
 from llm.offline.extract.ticks import chosen, ticked, unchosen
 from llm.offline.extract.tills import paid_with, slip_lines
@@ -45,6 +46,7 @@ _STAMPED, _ON_SLIP = frozenset({"document_number", "time"}), 0.5
 _PRINTED = 0.5
 """What printed text counts as an answer on a page whose form fields are filled in."""
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
+_ID_PARTS, _FORM = 5, 8
 _FILLERS = frozenset({":", "*", "#", "-", "–", "=", "Nr.", "No.", "n°"})
 
 
@@ -54,8 +56,8 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         boxes = [*ticked(target, reading), *headed_checks(target, reading), *from_fields(target, reading)]
         return sorted((Candidate(*box) for box in boxes if box[1] >= THRESHOLD), key=_by_score)
     asked = reading.asks_a_person and target.concept is not None and target.concept.form
-    asked = asked or (_is_of_bank(target) and "statement" not in reading.own)
     found = [*_from_labels(target, reading), *from_patterns(target, reading)]
+    asked = asked or (len(reading.framed) >= _FORM and not reading.is_business)
     found += [] if asked else from_parties(target, parties)
     options = unchosen(reading)
     found = [told for told in found if not (told.value.tokens and options.issuperset(told.value.tokens))]
@@ -64,7 +66,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         *from_taxes(target, reading),
         *from_boxes(target, reading),
         *from_numbers(target, reading),
-        *(Candidate(*told) for told in (*headed(target, reading), *from_fields(target, reading))),
+        *(Candidate(*told) for told in (*headed(target, reading), *from_fields(target, reading), *signed(target, reading))),
         *from_prose(target, reading),
         *_from_compounds(target, reading),
     ]
@@ -86,11 +88,6 @@ def _off_slips(found: list[Candidate], target: Target, reading: Reading) -> list
         return found
     inside = {token.index for index in slip for cell in reading.layout.lines[index].cells for token in cell.tokens}
     return [told.weaker(_ON_SLIP) if inside.issuperset(told.value.tokens) else told for told in found]
-
-
-def _is_of_bank(target: Target) -> bool:
-    """A bank and the holder of an account are parties of its statements only."""
-    return target.concept is not None and target.concept.name in {"bank_name", "account_holder"}
 
 
 def _from_compounds(target: Target, reading: Reading) -> Iterator[Candidate]:
@@ -250,6 +247,9 @@ def _in_box(lines: Sequence[Cell], kind: str, reading: Reading) -> Iterator[tupl
 
 def _in_frame(cells: Sequence[Cell], kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
     """What is written in the box of a caption: a text is all of it, anything else what is of its kind in a line."""
+    first = [token for cell in cells if abs(cell.middle - cells[0].middle) < 0.5 * cell.height for token in cell.tokens]
+    if kind == "id" and 1 < len(first) <= _ID_PARTS and any(map(str.isdigit, first[-1].text)):
+        yield from ((value, 1.0) for value in values_in("text", first, reading)[:1])
     if kind == "text" and len(cells) > 1:
         tokens = [token for cell in cells for token in cell.tokens]
         yield from ((value, 1.0) for value in values_in(kind, tokens, reading)[:1])

@@ -1,6 +1,6 @@
 """Captions and answers by what is drawn: in one box, in boxes side by side, on lines to write on."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from llm.offline.layout.model import Cell, Frame, Layout
@@ -34,14 +34,18 @@ def framed_answers(layout: Layout, *, typed: bool) -> Answers:
     for cell in layout.cells:
         if cell.tokens[0].frame >= 0 and not _is_ticked(cell):
             boxes[cell.tokens[0].frame].append(cell)
-    inside: Answers = {}
+    inside: list[tuple[Cell, tuple[Cell, ...]]] = []
     for cells in boxes.values():
         if len(cells) <= _MOST_CELLS:
             free = [cell for cell in cells if cell.tokens[0].index not in taken]
-            inside.update((caption.tokens[0].index, answer) for caption, answer in _pairs(free, typed=typed))
-    if len(inside) < _ENOUGH:
+            inside.extend(_pairs(free, typed=typed))
+    sizes = Counter(round(2 * caption.height) for caption, answer in inside if caption.y0 < answer[0].y0)
+    usual = {size for size, count in sizes.items() if count >= _ENOUGH}
+    if not usual:
         return found
-    found.update(inside)
+    for caption, answer in inside:
+        if any(abs(2 * caption.height - size) <= 1 for size in usual):
+            found[caption.tokens[0].index] = answer
     return {**found, **_left_empty(layout, boxes, found)}
 
 
@@ -190,6 +194,7 @@ def _under(layout: Layout, cell: Cell, line: Frame) -> Cell | None:
     for below in layout.lines[cell.line + 1 : cell.line + 3]:
         for other in below.cells:
             inside = line.x0 - other.height < other.x0 < line.x1 and other.tokens[0].blank < 0
+            inside = inside and other.tokens[0].frame == cell.tokens[0].frame
             near = other.page == cell.page and -0.5 * other.height < other.y0 - line.y0 < _CLOSE * other.height
             fits = inside and near and _may_be_caption(other) and other.height < _OTHER * cell.height
             if fits and not _has_own(layout, other):

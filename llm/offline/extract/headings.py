@@ -1,6 +1,6 @@
 """Fields named after a heading and a caption: the town of "New home", the date of birth of "Person 2"."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from llm.offline.extract.boxes import LARGER
 from llm.offline.extract.captions import Caption
@@ -20,6 +20,8 @@ _REACH = 14
 _CHECKS = 2
 _SHORT = 4
 """Units: words of a heading."""
+_NEAR = 5
+"""Units: heights of a heading. How far behind its beginning an answer in its column begins."""
 _FROM = frozenset(["from", "sender", "von", "absender", "expediteur", "van", "afzender"])
 _TO = frozenset(
     ["to", "recipient", "addressee", "an", "empfanger", "destinataire", "aan", "geadresseerde", "ontvanger"]
@@ -28,7 +30,8 @@ _TO = frozenset(
 
 def headed(target: Target, reading: Reading) -> Iterator[tuple[Value, float, str]]:
     """Answers whose column is headed by the first words of a name and whose caption says the others."""
-    words = target.words if target.concept is None and _is_filled_in(reading) else ()
+    yield from _in_grid(target, reading)
+    words = target.words if target.concept is None and not target.under and _is_filled_in(reading) else ()
     for cut in range(1, len(words)):
         heads = [cell for cell in reading.cells if _is_named(cell, words[:cut])]
         if not heads:
@@ -47,8 +50,8 @@ def headed(target: Target, reading: Reading) -> Iterator[tuple[Value, float, str
 
 def headed_checks(target: Target, reading: Reading) -> Iterator[tuple[Value, float, str]]:
     """The boxes for yes or no in the column of a heading."""
-    words = target.words
-    for cut in range(1, len(words)):
+    words = (*target.under, *target.printed) or target.words
+    for cut in (len(target.under),) if target.under else range(1, len(words)):
         for head in (cell for cell in reading.cells if _is_named(cell, words[:cut])):
             columns = [cell.x0 for cell in reading.layout.lines[head.line].cells]
             end = min((x0 for x0 in columns if x0 > head.x0), default=float("inf"))
@@ -60,6 +63,40 @@ def headed_checks(target: Target, reading: Reading) -> Iterator[tuple[Value, flo
                 if inside and check.token.page == head.page and 0 < line - head.line <= _REACH and alike >= _ENOUGH:
                     state = "true" if check.checked else "false"
                     yield Value(state, check.token.text, (check.token.index,)), 0.85 + 0.25 * alike, check.captions[0]
+
+
+def first_under(head: Cell, captions: Sequence[Caption]) -> Caption | None:
+    """Of captions that say the same the one that a heading is nearest to: under it, or right of what is under it."""
+    below = [
+        caption
+        for caption in captions
+        if caption.cell.page == head.page
+        and caption.cell.line > head.line
+        and caption.cell.x0 >= head.x0 - 2 * head.height
+    ]
+    return min(below, key=lambda caption: (caption.cell.line, caption.cell.x0), default=None)
+
+
+def row_under(caption: Caption, head: Cell, reading: Reading) -> Cell | None:
+    """What stands in the row of a caption under a heading right of it."""
+    inside = caption.cell.page == head.page and 0 < caption.cell.line - head.line <= 2 * _REACH
+    if not inside or caption.cell.x1 > head.x0:
+        return None
+    columns = [cell.x0 for cell in reading.layout.lines[head.line].cells]
+    end = min((x0 for x0 in columns if x0 > head.x0), default=float("inf"))
+    right = cells_right(reading.layout, caption.cell)
+    end = min(end - head.height, head.x0 + _NEAR * head.height)
+    return next((cell for cell in right if head.x0 - 1.5 * head.height <= cell.x0 < end), None)
+
+
+def _in_grid(target: Target, reading: Reading) -> Iterator[tuple[Value, float, str]]:
+    """What is labelled so in the first column of a grid, under the heading that the description quotes."""
+    heads = [cell for cell in reading.cells if target.under and words_of(cell.text) == target.under]
+    for head in heads:
+        for caption in (caption for caption in reading.captions if caption.words == target.printed):
+            answer = row_under(caption, head, reading)
+            found = values_in(target.kind, answer.tokens, reading) if answer is not None else []
+            yield from ((value, 1.0, caption.cell.text) for value in found[:1])
 
 
 def _is_filled_in(reading: Reading) -> bool:

@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from llm.offline.extract.captions import Caption, is_numbered
+from llm.offline.extract.headings import first_under
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.roles import role_at
+from llm.offline.extract.sections import elsewhere, sectioned
 from llm.offline.extract.targets import Target
 from llm.offline.layout.analysis import cells_right
 from llm.offline.matching.lexicon import Concept, concepts
 from llm.offline.matching.senses import Senses, held, meant_alike, senses_of, telling
-from llm.offline.matching.words import likeness, word_list, words_of
+from llm.offline.matching.words import likeness, word_list, words_of, words_of_name
 
 ALIKE = 0.58
 """Units: likeness 0–1. What names a target at least so well points to it."""
@@ -36,19 +38,29 @@ _BY_UNIT = frozenset(_UNITS.values())
 _WORDY = frozenset({"text", "name", "party"})
 _ID_NAMES = word_list("id_names") - {"code", "ref", "reference", "policy", "registration", "plate"}
 _SHORT = 4
+_FORM = 5
+"""So many captions in boxes or before lines make a form."""
 _ROLES = {"seller": "seller", "buyer": "buyer", "ship_to": "delivery"}
 
 
 def hits_for(target: Target, reading: Reading) -> list[Hit]:
-    """Where labels for the target stand."""
+    """Where labels for the target stand; those under another heading than its parent's count less."""
+    return [_weaker(hit, 0.6) if elsewhere(target, hit, reading) else hit for hit in _hits_for(target, reading)]
+
+
+def _hits_for(target: Target, reading: Reading) -> list[Hit]:
     found: list[Hit] = []
     captions = [*reading.captions, *(reading.segments if target.kind in _INLINE else ())]
     if target.printed:
-        found.extend(
-            Hit(caption.cell, caption.start, caption.end, 1.0) for caption in captions if _is_printed(caption, target)
-        )
-        if found:
+        printed = [caption for caption in captions if _is_printed(caption, target)]
+        if target.under:
+            heads = [cell for cell in reading.cells if words_of(cell.text) == target.under]
+            printed = [caption for head in heads if (caption := first_under(head, printed)) is not None][:1]
+        found.extend(Hit(caption.cell, caption.start, caption.end, 1.0) for caption in printed)
+        if found or target.under:
             return found
+    if len(reading.framed) >= _FORM or reading.asks_a_person:
+        found.extend(sectioned(target, reading))
     if target.concept is not None:
         found.extend(_specific(target, hit) for hit in _concept_hits(target, reading))
         alike = (hit for caption in captions if (hit := _alike_hit(target, caption, reading)))
@@ -117,7 +129,11 @@ def _weaker(hit: Hit, factor: float) -> Hit:
 def _alike_hit(target: Target, caption: Caption, reading: Reading) -> Hit | None:
     alike = likeness(target.words, caption.words)
     if len(target.path) > 1:
+        own = words_of_name(target.path[-1])
         alike = max(alike, 0.9 * likeness(target.words[-2:], caption.words))
+        if len(reading.framed) >= _FORM:
+            meant = meant_alike(senses_of(own), senses_of(caption.words), _given(target))
+            alike = max(alike, 0.85 * likeness(own, caption.words), 0.82 * meant)
     if target.about and alike < ALIKE:
         alike = max(alike, 0.8 * likeness(caption.words, target.about)) if len(caption.words) > 1 else alike
     alike = max(alike, 0.97 * _meant(target, caption, reading))

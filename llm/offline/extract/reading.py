@@ -16,7 +16,8 @@ from llm.offline.layout.fields import FormField, form_fields
 from llm.offline.layout.model import Cell, Layout, Table, Token
 from llm.offline.matching.lexicon import concepts, find_phrases, language_of
 from llm.offline.matching.words import words_of
-from llm.offline.tables.finding import find_tables
+from llm.offline.tables.finding import find_tables, same_head
+from llm.offline.tables.grids import find_grids
 from llm.offline.tables.taxes import find_tax_lines
 from llm.offline.typing.amounts import decimal_point, dollar_of
 from llm.offline.typing.dates import DateOrder, date_order
@@ -29,6 +30,9 @@ _CUT = 2
 _AMONG = 0.7
 _ORDERS = frozenset({"order_reference", "sales_order_number", "delivery_note_number"})
 _PERSONAL = frozenset({"last_name", "first_name", "full_name", "birth_date", "birth_place", "nationality"})
+_BUSINESS = frozenset(
+    {"invoice", "order", "quote", "proforma", "credit_note", "delivery_note", "receipt", "reminder", "statement"}
+)
 _ASKED = 4
 """So many things that forms ask for, one about a person among them, make a form."""
 
@@ -44,10 +48,18 @@ class Reading:
         self.order: DateOrder = date_order(self.text, self.language)
         self.point = decimal_point(self.text)
         self.dollar = dollar_of(self.text)
-        found = (table for table in find_tables(self.layout.lines) if _means_something(table))
-        self.tables = tuple(table for table in found if not self._cuts_boxes(table))
+        found = find_tables(self.layout.lines)
+        self.tables = tuple(t for t in found if _means_something(t) and not self._cuts_boxes(t))
+        self._aligned = tuple(table for table in found if table not in self.tables)
         self.tax_lines = tuple(find_tax_lines(self.layout.lines, self.point))
         self.table_lines = frozenset(index for table in self.tables for index in table.lines)
+
+    @cached_property
+    def grids(self) -> tuple[Table, ...]:
+        """What may be tables where a schema asks for such rows: cells of boxes, and words that stand in columns."""
+        grids = find_grids(self.layout)
+        alike = {id(grid) for grid in grids for table in self.tables if _says_as_much(table, grid)}
+        return (*(grid for grid in grids if id(grid) not in alike), *self._aligned)
 
     @cached_property
     def _table_tokens(self) -> dict[int, int]:
@@ -101,7 +113,11 @@ class Reading:
 
     @cached_property
     def _named(self) -> dict[int, list[Named]]:
-        return {cell.tokens[0].index: label_hits(cell, self.layout, self.own) for cell in self.cells}
+        cells = {cell.tokens[0].index: cell for cell in self.cells}
+        return {
+            first: label_hits(cell, self.layout, self.own) if first not in self.filled_in else []
+            for first, cell in cells.items()
+        }
 
     @cached_property
     def hits(self) -> dict[str, list[Hit]]:
@@ -153,8 +169,15 @@ class Reading:
 
     @cached_property
     def filled_in(self) -> frozenset[int]:
-        """First words of what was filled into boxes and onto lines."""
+        """First words of what was filled into the boxes and onto the lines of a form: they are no labels."""
+        if self.is_business:
+            return frozenset()
         return frozenset(cell.tokens[0].index for cells in self.framed.values() for cell in cells)
+
+    @property
+    def is_business(self) -> bool:
+        """Whether it is one of the papers that firms send each other: boxes on them hold whole parties and notes."""
+        return bool(self.own & _BUSINESS)
 
     def is_label(self, cell: Cell) -> bool:
         """Whether a cell is nothing but a known label, or stands in a column of them."""
@@ -218,6 +241,12 @@ class Reading:
         """Whether what looks like a table is the answers of several boxes: their captions stand between its rows."""
         heads = [first for first, lines in self._boxes.items() if lines[0].line in table.lines]
         return sum(_is_between(self.tokens_line[first], table) for first in heads) >= _CUT
+
+
+def _says_as_much(table: Table, grid: Table) -> bool:
+    """Whether a table has all that the boxes around its words show."""
+    whole = len(table.headers) == len(grid.headers) and len(table.rows) >= len(grid.rows)
+    return whole and same_head(table, grid)
 
 
 def _is_between(line: int, table: Table) -> bool:

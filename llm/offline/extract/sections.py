@@ -12,8 +12,9 @@ from llm.offline.matching.lexicon import concept_of
 from llm.offline.matching.senses import meant_alike, senses_of
 from llm.offline.matching.words import in_english, likeness, words_of, words_of_name
 
-_ENOUGH, _NAMED = 0.6, 0.72
+_ENOUGH, _NAMED = 0.6, 0.66
 """Units: likeness 0–1. Of a caption to the rest of a name; of a heading to its first words."""
+_SURE = 0.8
 _SHORT = 7
 """Units: words of a heading."""
 _LEVEL = 0.07
@@ -57,6 +58,17 @@ def sections_for(target: Target, reading: Reading) -> Iterator[tuple[list[Region
         regions = _regions(first, reading)
         if regions and rest:
             yield regions, rest
+
+
+def elsewhere(target: Target, hit: Hit, reading: Reading) -> bool:
+    """Whether a label stands under another heading than the one that the target's parent is called after."""
+    if len(target.path) < 2:
+        return False
+    parent = words_of_name(target.path[-2])
+    regions = _regions(parent, reading)
+    if not regions or regions[0].fits < _SURE or any(region.holds(hit.cell.tokens[0]) for region in regions):
+        return False
+    return likeness(parent, words_of(hit.cell.text)) < _NAMED
 
 
 def _splits(target: Target) -> list[tuple[Words, Words]]:
@@ -117,8 +129,9 @@ def _headings(reading: Reading) -> list[Cell]:
 def _may_head(cell: Cell, reading: Reading) -> bool:
     first = cell.tokens[0]
     known = first.index in reading.framed or first.index in reading.filled_in or first.origin == "form"
-    worded = len(cell.tokens) <= _SHORT and any(map(str.isalpha, cell.text)) and not cell.text.endswith(":")
-    return worded and not known and (first.text[0].isupper() or first.text[0].isdigit())
+    worded = len(cell.tokens) <= _SHORT and any(map(str.isalpha, cell.text))
+    ended = cell.text.endswith((":", "?", ".", ","))
+    return worded and not ended and not known and (first.text[0].isupper() or first.text[0].isdigit())
 
 
 def _stands_out(cell: Cell, reading: Reading) -> bool:

@@ -44,6 +44,8 @@ _NO_DATES = frozenset({"place", "city", "name", "family", "country", "state"})
 """Of a birth: where it was, and under which name."""
 _ON = frozenset({"am", "le", "op", "on", "since", "seit", "sinds", "depuis"})
 """What a name of a date ends with: "faellig_am", "paid_on"."""
+_DONE_BY = frozenset({"by", "durch", "par", "door"})
+"""What a name of who did something ends with: "referred_by"."""
 _SHORT = 3
 """Units: words of a name."""
 _DATE_WORDS = frozenset(["date", "datum", "dob", "day"])
@@ -150,6 +152,8 @@ def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_fo
         return concept.kind if concept is not None and concept.kind in {"amount", "percent"} else "amount"
     if concept is not None:
         return concept.kind
+    if len(words) > 1 and words[-1] in _DONE_BY and words[-2] not in {"due", "pay", "payable"}:
+        return "name"
     senses = held(senses_of(tuple(words)))
     born = "birth" in senses and not senses & _NO_DATES
     if (

@@ -54,8 +54,8 @@ def in_english_words(words: Sequence[str], language: str) -> tuple[tuple[str, ..
     `language`: the document's; the words of an English one stay as they are.
     """
     if words and language != "en" and not any(_names_something(word, english=False) for word in words):
-        said = _translated(words[0], language)  # "von", "bis": small words are all of the label
-        return tuple(said.split("_")) if said else tuple(words), float(bool(said))
+        only = _translated(words[0], language)  # "von", "bis": small words are all of the label
+        return tuple(only.split("_")) if only else tuple(words), float(bool(only))
     known = told = at = 0
     parts: list[list[str]] = [[]]
     while at < len(words):

@@ -10,7 +10,7 @@ from llm.offline.extract.targets import make_target
 from llm.offline.matching.lexicon import Kind, concepts
 from llm.offline.propose.nodes import Schema, address_node, concept_node, field_node
 
-MAX_FIELDS, MAX_FORM_FIELDS = 24, 40
+MAX_FIELDS, MAX_FORM_FIELDS, MAX_CHECKS = 24, 44, 16
 _PARTS = ("line1", "line2", "postcode", "city", "state", "country")
 _ALSO_PARTIES = frozenset({"employer", "employee", "laboratory", "guest", "passenger", "insurer", "insured"})
 _SAID = {"ship_to": "party the goods go to"}

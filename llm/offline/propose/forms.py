@@ -16,38 +16,59 @@ from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.words import words_of
+from llm.offline.propose.asked import Asked, place_of
 from llm.offline.propose.english import in_english_words, spoken
 from llm.offline.propose.naming import name_from_words
 from llm.offline.propose.nodes import Schema, concept_node, field_node
 
 _ALSO = ("birth_date", "email", "phone", "fax", "iban", "bic", "bank_name", "account_holder", "account_number")
 _WHOLE = 0.95
+_DRAWN, _TICKED = 8, 4
+"""So many boxes make a form of a paper."""
 _SHORT = 5
 """Units: words."""
 
 
-def asked_fields(reading: Reading) -> tuple[dict[str, Schema], set[int]]:
-    """What the form asks a person for, in its order; an empty box will be filled in on the next one.
+def owned_fields(reading: Reading) -> list[Asked]:
+    """Name, address and telephone number asked for in one box, place and date on one line."""
+    found: dict[str, Asked] = {}
+    for name, (node, taken) in (*_owned_fields(reading), *_signing_fields(reading)):
+        found.setdefault(name, Asked((name,), node, None, place_of(sorted(taken), reading), frozenset(taken)))
+    return list(found.values())
 
-    Returns the fields and the words that their captions and answers take.
-    """
+
+def asked_fields(reading: Reading, spent: set[int]) -> list[Asked]:
+    """What the form asks a person for besides, in its order; an empty box will be filled in on the next one."""
     hits = {name: hit for name in _asked_names() if (hit := _first_whole(reading, name)) is not None}
-    names = sorted(hits, key=lambda name: (hits[name].cell.line, hits[name].cell.x0))
+    free = {
+        name: hit for name, hit in hits.items() if not spent & {t.index for t in hit.cell.tokens[hit.start : hit.end]}
+    }
+    names = sorted(free, key=lambda name: (free[name].cell.line, free[name].cell.x0))
     nodes = {name: concept_node(concepts()[name]) for name in names}
-    spent = {token.index for hit in hits.values() for token in hit.cell.tokens[hit.start : hit.end]}
-    if nodes.pop("postcode_and_city", None):
-        nodes |= {name: nodes.get(name) or concept_node(concepts()[name]) for name in ("postcode", "city")}
-    for name, (node, taken) in [*_owned_fields(reading), *_signing_fields(reading)]:
-        nodes.setdefault(name, node)
-        spent |= taken
-    seen: dict[tuple[int, ...], str] = {}
-    for assigned in assign([make_target((name,), node, str(node["type"])) for name, node in nodes.items()], reading):
-        name, tokens = assigned.target.path[0], assigned.candidate.value.tokens
-        if tokens in seen and "account_number" in (name, seen[tokens]):
-            nodes.pop("account_number", None)  # it is an IBAN, and known as that
-        seen.setdefault(tokens, name)
-        spent.update(tokens)
-    return nodes, spent
+    kept: list[Asked] = []
+    targets = [make_target((name,), node, str(node["type"])) for name, node in nodes.items()]
+    found = {assigned.target.path[0]: assigned for assigned in assign(targets, reading)}
+    for name, node in nodes.items():
+        tokens = set(found[name].candidate.value.tokens) if name in found else set[int]()
+        if not tokens & spent:
+            kept.append(Asked((name,), node, None, (free[name].cell.line, free[name].cell.x0)))
+            spent |= tokens
+    return kept
+
+
+def answered(reading: Reading) -> frozenset[int]:
+    """The words of captions with their answers, where boxes are drawn: they are in no table."""
+    firsts = {first for first, cells in reading.framed.items() if cells}
+    cells = [cell for cell in reading.cells if cell.tokens[0].index in firsts]
+    cells += [cell for answer in reading.framed.values() for cell in answer]
+    return frozenset(token.index for cell in cells for token in cell.tokens)
+
+
+def looks_filled_in(reading: Reading) -> bool:
+    """Whether a paper of whatever kind has boxes to fill in, drawn or to tick."""
+    drawn = sum(bool(cells) for cells in reading.framed.values())
+    listed = any(len(table.rows) > 1 for table in reading.tables)
+    return (drawn >= _DRAWN and not listed) or len(reading.layout.checks) >= _TICKED
 
 
 def _owned_fields(reading: Reading) -> Iterator[tuple[str, tuple[Schema, set[int]]]]:
@@ -66,6 +87,7 @@ def _signing_fields(reading: Reading) -> Iterator[tuple[str, tuple[Schema, set[i
     for caption in reading.captions:
         if len(caption.words) <= _SHORT and names_place_and_date(caption.words) and not caption.start:
             words = {token.index for token in caption.cell.tokens}
+            words |= {t.index for cell in reading.framed.get(caption.cell.tokens[0].index, ()) for t in cell.tokens}
             yield "signing_place", (field_node("string", "Place of signing, as printed"), words)
             yield "signing_date", (concept_node(concepts()["signing_date"]), words)
             return
@@ -90,7 +112,7 @@ def is_caption(cell: Cell, reading: Reading) -> bool:
     return below is not None and larger and abs(below.x0 - cell.x0) < 2 * cell.height
 
 
-def typed_fields(reading: Reading, spent: set[int]) -> Iterator[tuple[str, Schema]]:
+def typed_fields(reading: Reading, spent: set[int]) -> Iterator[Asked]:
     """What is left of the answers in form fields, named after the words beside or above them."""
     for cell in reading.cells:
         text = " ".join(token.text for token in cell.tokens)
@@ -105,7 +127,7 @@ def typed_fields(reading: Reading, spent: set[int]) -> Iterator[tuple[str, Schem
         about = _what_it_asks(caption)
         name = name_from_words(in_english_words(words_of(re.split(r"[,/;]", about)[0]), spoken(reading))[0])
         if name:
-            yield name, field_node("string", f"{about}, as printed")
+            yield Asked((name,), field_node("string", f"{about}, as printed"), None, (cell.line, cell.x0))
 
 
 def _what_it_asks(text: str) -> str:

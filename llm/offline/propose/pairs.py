@@ -297,9 +297,9 @@ def _tokens(value: Value, reading: Reading) -> list[Token]:
     return [token for cell in reading.cells for token in cell.tokens if token.index in held]
 
 
-def check_fields(reading: Reading, room: int) -> dict[str, Schema]:
+def check_fields(reading: Reading, room: int) -> dict[str, tuple[Schema, Check]]:
     """Check boxes as booleans, by their captions; "yes" and "no" beside a question are one field, named after it."""
-    found: dict[str, Schema] = {}
+    found: dict[str, tuple[Schema, Check]] = {}
     for check in reading.layout.checks:
         captions = [check.question] if _answers(check) else list(check.captions)
         for caption in captions:
@@ -308,7 +308,7 @@ def check_fields(reading: Reading, room: int) -> dict[str, Schema]:
             name = name_from_words(words)
             if name:
                 if name not in found and len(found) < room:
-                    found[name] = field_node("boolean", f"Whether the box labelled “{said[:60]}” is checked")
+                    found[name] = field_node("boolean", f"Whether the box labelled “{said[:60]}” is checked"), check
                 break
     return found
 

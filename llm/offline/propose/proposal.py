@@ -10,8 +10,9 @@ from llm.offline.extract.schema import inner_schema, properties_of
 from llm.offline.extract.values import Value
 from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.words import words_of
-from llm.offline.propose.fields import MAX_FIELDS, MAX_FORM_FIELDS, usual_fields
-from llm.offline.propose.forms import asked_fields, is_caption, typed_fields
+from llm.offline.propose.asked import Asked, asked_questions, nested, place_of
+from llm.offline.propose.fields import MAX_CHECKS, MAX_FIELDS, MAX_FORM_FIELDS, usual_fields
+from llm.offline.propose.forms import answered, asked_fields, is_caption, looks_filled_in, owned_fields, typed_fields
 from llm.offline.propose.kind import DocumentKind, kind_of
 from llm.offline.propose.nodes import Schema, concept_node, object_node, response_format
 from llm.offline.propose.pairs import check_fields, labelled_fields
@@ -34,32 +35,51 @@ class Proposal:
 def propose(reading: Reading) -> Proposal:
     """The key, repeatable fields of the document as a schema by the strict rules."""
     kind = kind_of(reading)
+    if kind.kind.form or looks_filled_in(reading):
+        return Proposal(kind.name, response_format(kind.name, _at_least(_form_fields(kind, reading), kind)))
     fields, spent = usual_fields(kind.kind, reading)
-    form, most = kind.kind.form, MAX_FIELDS
-    if form:
-        fields, spent = asked_fields(reading)
-        most = MAX_FORM_FIELDS
-    proposed = table_fields(reading, kind.kind.key, frozenset(spent) if form else frozenset())
+    proposed = table_fields(reading, kind.kind.key)
     tables = proposed.fields
     if "taxes" in tables:
         fields.pop("tax_rate", None)
-    checks = check_fields(reading, 14 if form else 8)
-    room = most - len(fields) - len(tables) - len(checks)
-    pairs = labelled_fields(
-        reading, spent, fields, max(0, room), lines=proposed.lines, form=is_caption if form else None
-    )
+    checks = {name: node for name, (node, _) in check_fields(reading, 8).items()}
+    room = MAX_FIELDS - len(fields) - len(tables) - len(checks)
+    pairs = labelled_fields(reading, spent, fields, max(0, room), lines=proposed.lines)
     more = {**_found_again(fields, pairs, reading)}
-    for name, node in typed_fields(reading, spent) if form else ():
-        if len(more) < room and name not in {**more, **fields, **checks}:
-            more[name] = node
-    usual = dict(list(fields.items())[: most - len(tables)])
+    usual = dict(list(fields.items())[: MAX_FIELDS - len(tables)])
     properties = _ordered(
         kind, {**usual, **{key: node for key, node in {**more, **checks}.items() if key not in usual}}
     )
-    properties.update({name: node for name, node in tables.items() if name not in properties})
+    return Proposal(kind.name, response_format(kind.name, _at_least(_with_tables(properties, tables, reading), kind)))
+
+
+def _form_fields(kind: DocumentKind, reading: Reading) -> dict[str, Schema]:
+    """The fields of a form in its order: its questions, what it asks anywhere else, its boxes; tables come last."""
+    form = kind.kind.form
+    usual, spent = usual_fields(kind.kind, reading) if not form else ({}, set[int]())
+    tables = table_fields(reading, kind.kind.key, answered(reading) if form else frozenset(), form=form)
+    found = owned_fields(reading)
+    spent.update(index for asked in found for index in asked.spent)
+    taken = {*usual, *(asked.path[0] for asked in found)}
+    found += asked_questions(reading, spent, taken, MAX_FORM_FIELDS, lines=tables.lines, form=is_caption)
+    found += asked_fields(reading, spent)
+    named = {**usual, **nested(found)}
+    pairs = labelled_fields(reading, spent, named, MAX_FORM_FIELDS, lines=tables.lines, form=is_caption)
+    for name, node in _found_again(named, pairs, reading).items():
+        found.append(Asked((name,), node, None, place_of(pairs[name][1].tokens, reading)))
+    found += typed_fields(reading, spent)
+    for name, (node, check) in check_fields(reading, MAX_CHECKS).items():
+        found.append(Asked((name,), node, None, place_of([check.token.index], reading)))
+    once = list({asked.path: asked for asked in reversed(found) if asked.path[0] not in usual}.values())
+    kept = sorted(once[-(MAX_FORM_FIELDS - len(tables.fields) - len(usual)) :], key=lambda asked: asked.place)
+    return _with_tables({**usual, **nested(kept)}, tables.fields, reading)
+
+
+def _with_tables(fields: dict[str, Schema], tables: dict[str, Schema], reading: Reading) -> dict[str, Schema]:
+    """The fields and those tables that have rows of their own."""
     rows = extract(object_node(tables), reading) if len(tables) > 1 else {}
-    kept = {key: node for key, node in properties.items() if key not in tables or rows.get(key) != []}
-    return Proposal(kind.name, response_format(kind.name, _at_least(kept, kind)))
+    kept = {name: node for name, node in tables.items() if name not in fields and rows.get(name) != []}
+    return {**fields, **kept}
 
 
 def _found_again(

@@ -55,7 +55,9 @@ class Proposed:
     lines: frozenset[int]
 
 
-def table_fields(reading: Reading, kind: str = "", spent: frozenset[int] = frozenset()) -> Proposed:
+def table_fields(
+    reading: Reading, kind: str = "", spent: frozenset[int] = frozenset(), *, form: bool = False
+) -> Proposed:
     """The document's tables by name; a table that continues on the next page counts once.
 
     What has words of `spent` is no table, nor what has labels for values: rows of boxes look like one.
@@ -64,7 +66,7 @@ def table_fields(reading: Reading, kind: str = "", spent: frozenset[int] = froze
     lines: set[int] = set()
     seen: set[tuple[str, ...]] = set()
     for table in sorted(reading.tables, key=lambda table: -len(table.rows) * len(table.headers)):
-        if _has(table, spent, reading) or _is_boxes(table, reading, form=bool(spent)):
+        if _has(table, spent, reading) or _is_boxes(table, reading, form=form):
             continue
         columns = _columns(table, reading)
         named = (*table.headers, table.part)
@@ -100,7 +102,7 @@ def _has(table: Table, words: Container[int], reading: Reading) -> bool:
 
 def _is_boxes(table: Table, reading: Reading, *, form: bool) -> bool:
     """Whether what stands under the names are labels themselves, or what a table's names are belongs to parties."""
-    if set(table.headers) <= _LISTED and (_are_labels(table, reading) or (form and len(table.rows) <= _FEW)):
+    if set(table.headers) <= _LISTED and (_are_labels(table, reading) or form):
         return True
     if meanings(table, reading.point):
         return False

@@ -397,7 +397,7 @@ def test_own_fields_part_what_one_line_asks_for_and_name_what_an_owner_fills_in(
         y += 24 + 12 * len(answers)
     found = proposed(document(paper))
     assert found.items() >= {
-        "full_name": "Anna Berg", "street": "Hafenweg 7", "postcode": "53844", "city": "Troisberg",
+        "full_name": "Anna Berg", "street": "Hafenweg 7", "postcode_and_city": "53844 Troisberg",
         "signing_place": "Troisberg", "signing_date": "2025-06-14",
     }.items()  # fmt: skip
     assert {"Nordhafen GmbH", "Kai 3 20457 Hamburg"} <= set(map(str, found.values()))

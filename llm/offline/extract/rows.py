@@ -8,6 +8,7 @@ from typing import Any
 from llm.offline.extract.arithmetic import complete_row
 from llm.offline.extract.casting import cast
 from llm.offline.extract.reading import Reading
+from llm.offline.extract.remaining import proofs, with_remaining
 from llm.offline.extract.schema import Node, empty_value, items_of, properties_of, resolve, type_of
 from llm.offline.extract.targets import Path, Target, make_target
 from llm.offline.extract.values import days_in, values_in
@@ -30,6 +31,9 @@ _ANY_YEAR = 2000
 _ENOUGH = 0.9
 _PROVEN = 0.8
 """What a column is worth whose numbers prove its meaning, whatever its name says."""
+_NAMED = 0.55
+_DRAWN = 0.11
+"""What the boxes around its cells are worth to a table, against words that only stand under each other."""
 _ELSEWHERE = 0.6
 """What a column's name still says when the numbers of another prove to be what it names."""
 _SUMS = frozenset({"quantity", "unit_price", "line_amount"})
@@ -60,12 +64,15 @@ class _Wanted:
 def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Reading) -> dict[Path, list[Any]]:
     """The rows for each array property, the best fitting pairs of array and table first; [] where none fits."""
     wanted = [found for path, node in arrays if path and (found := _wanted(path, node, root)) is not None]
-    tables = (*reading.tables, *reading.tax_lines)
+    tables = (*reading.tables, *reading.tax_lines, *(reading.grids if wanted else ()))
     proven = [meanings(table, reading.point) for table in tables]
     pairs = []
     for number, array in enumerate(wanted):
         for place, table in enumerate(tables):
-            fit = _fit(columns_for(table, array.targets, proven[place]), table)
+            columns = columns_for(table, array.targets, proven[place])
+            loose = table in reading.grids
+            fit = _fit(columns, table) if not loose or _is_sure(columns, array, table) else 0.0
+            fit += _DRAWN if loose and not table.limits and fit else 0.0
             fit += _part_fit(array, table) if fit >= _ENOUGH else 0.0
             if fit >= _ENOUGH:
                 pairs.append((fit, -place, number))
@@ -75,6 +82,8 @@ def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Readin
     for _, place, number in sorted(pairs, reverse=True):
         table, array = tables[-place], wanted[number]
         if number in done or any(same_head(table, other) and table.part == other.part for other in used):
+            continue
+        if any(_words_in(table) & _words_in(other) for other in used):
             continue
         done.add(number)
         used.append(table)
@@ -109,15 +118,28 @@ def _in_context(target: Target) -> Target:
 def _rows(table: Table, array: _Wanted, root: Node, reading: Reading) -> list[Any]:
     """The rows of a table and of those that go on with it, each with its own columns."""
     filled: list[tuple[dict[str, Any], int]] = []
-    for other in (*reading.tables, *reading.tax_lines):
+    found = reading.grids if table in reading.grids else (*reading.tables, *reading.tax_lines)
+    for other in found:
         if other is table or (same_head(other, table) and (other.part == table.part or not array.part)):
             columns = columns_for(other, array.targets, meanings(other, reading.point))
+            columns = with_remaining(columns, array.targets, other)
             filled += [_row(row, other, columns, array, root, reading) for row in other.rows[:MAX_ROWS]]
     return [row for row, count in filled if count][:MAX_ROWS]
 
 
 def _fit(columns: Columns, table: Table) -> float:
     return sum(score for _, score in columns.values()) + min(len(table.rows), 5) * 0.02 if columns else 0.0
+
+
+def _is_sure(columns: Columns, array: _Wanted, table: Table) -> bool:
+    """Whether the names of columns show that what may be a table is the one: two of them, of one row half of them."""
+    named = sum(score >= _NAMED for _, score in columns.values())
+    wanted = len(array.targets)
+    return named >= min(2, wanted) and (len(table.rows) > 1 or 2 * named >= wanted)
+
+
+def _words_in(table: Table) -> frozenset[int]:
+    return frozenset(cell.tokens[0].index for row in table.rows for cells in row.cells for cell in cells)
 
 
 def _part_fit(array: _Wanted, table: Table) -> float:
@@ -134,6 +156,8 @@ def columns_for(table: Table, targets: Sequence[Target], proven: Mapping[int, st
     A column of numbers with their units serves the quantity and the unit.
     """
     pairs = []
+    best = {c: max((header_score(t, h) for t in targets), default=0.0) for c, h in enumerate(table.headers)}
+    proven = proofs(proven, best)
     for number, target in enumerate(targets):
         for column, header in enumerate(table.headers):
             score = _score(target, header, proven.get(column, "")) * _kind_fit(target, table, column)
@@ -142,7 +166,7 @@ def columns_for(table: Table, targets: Sequence[Target], proven: Mapping[int, st
             if score >= 0.4:
                 pairs.append((score, number, column))
     chosen: Columns = {}
-    for score, number, column in sorted(pairs, reverse=True):
+    for score, number, column in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
         if number not in chosen and column not in {held for held, _ in chosen.values()}:
             chosen[number] = (column, score)
     quantity = next((chosen[n][0] for n, t in enumerate(targets) if _is(t, "quantity") and n in chosen), None)

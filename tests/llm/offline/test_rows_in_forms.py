@@ -1,0 +1,94 @@
+"""Lists in forms: tables of boxes, columns that only their order names, rows with a few words and no figures."""
+
+from dataclasses import replace
+
+from llm.content import DocumentContent
+from llm.offline.extract.reading import Reading
+from llm.offline.extract.rows import fill_arrays
+from llm.offline.extract.schema import inner_schema
+from llm.offline.extract.targets import targets_of
+from tests.llm.offline.paper import HEIGHT, WIDTH, Paper, document
+
+Row = dict[str, object]
+Cells = tuple[str, ...]
+
+
+def ruled(edges: tuple[float, ...], *rows: Cells, top: float = 200, step: float = 20) -> DocumentContent:
+    """A table of boxes; those without words are drawn as well, but nobody sees them."""
+    paper = Paper()
+    boxes = []
+    for number, row in enumerate(rows):
+        y = top + number * step
+        for place, text in enumerate(row):
+            paper.put(edges[place] + 3, y + 4, text, size=8)
+            if text:
+                box = (edges[place] / WIDTH, y / HEIGHT, edges[place + 1] / WIDTH, (y + step) / HEIGHT)
+                boxes.append(box)
+    content = document(paper)
+    return replace(content, pages=(replace(content.pages[0], frames=tuple(boxes)),))
+
+
+def rows_of(content: DocumentContent, array: str, **columns: str) -> list[Row]:
+    item = {"type": "object", "properties": {key: {"type": kind} for key, kind in columns.items()}}
+    schema = {"type": "object", "properties": {array: {"type": "array", "items": item}}}
+    root = inner_schema({"type": "json_schema", "json_schema": {"name": "t", "schema": schema}})
+    _, arrays = targets_of(root, root)
+    return fill_arrays(arrays, root, Reading(content))[(array,)]
+
+
+def test_rows_of_words_in_boxes_are_rows_and_those_with_only_their_number_are_none() -> None:
+    page = ruled(
+        (40, 60, 240, 340, 420),
+        ("", "Naam", "Geboortedatum", "m/v"),
+        ("1", "Joost Rademakers", "07-07-1983", "M"),
+        ("2", "Pien Rademakers", "22-01-2013", "V"),
+        ("3", "", "", ""),
+    )
+    assert rows_of(page, "co_movers", name="string", date_of_birth="string", gender="string") == [
+        {"name": "Joost Rademakers", "date_of_birth": "1983-07-07", "gender": "M"},
+        {"name": "Pien Rademakers", "date_of_birth": "2013-01-22", "gender": "V"},
+    ]
+
+
+def test_a_cell_that_was_left_empty_does_not_move_the_others() -> None:
+    page = ruled(
+        (40, 110, 260, 310, 380, 450),
+        ("Date", "Details", "Miles", "Meals", "Total"),
+        ("03/09/2024", "Own car", "86", "", "38.70"),
+        ("04/09/2024", "Lunch", "", "24.15", "24.15"),
+    )
+    found = rows_of(page, "expenses", date="string", details="string", miles="number", meals="number", total="number")
+    assert found == [
+        {"date": "2024-09-03", "details": "Own car", "miles": 86, "meals": 0, "total": 38.7},
+        {"date": "2024-09-04", "details": "Lunch", "miles": 0, "meals": 24.15, "total": 24.15},
+    ]
+
+
+def test_columns_with_unknown_names_are_those_that_the_schema_asks_for_between_known_ones() -> None:
+    page = ruled(
+        (40, 110, 260, 380, 450),
+        ("Datum", "Wofür", "Wo", "Betrag"),
+        ("12.05.2025", "Taxi zum Kunden", "Hamlow", "17,20"),
+        ("14.05.2025", "Parkhaus", "Siegwerder", "9,50"),
+    )
+    assert rows_of(page, "expenses", date="string", occasion="string", town="string", amount="number") == [
+        {"date": "2025-05-12", "occasion": "Taxi zum Kunden", "town": "Hamlow", "amount": 17.2},
+        {"date": "2025-05-14", "occasion": "Parkhaus", "town": "Siegwerder", "amount": 9.5},
+    ]
+
+
+def test_a_box_with_the_figures_of_several_rows_is_no_row() -> None:
+    paper = Paper()
+    paper.row(204, (43, "Quantity"), (123, "Description"), (323, "Amount"))
+    paper.row(224, (43, "24"), (123, "Rotor"), (323, "450.00"))
+    paper.row(238, (43, "6"), (123, "Valve"), (323, "164.40"))
+    content = document(paper)
+    edges = ((40, 120), (120, 320), (320, 400))
+    boxes = [
+        (x0 / WIDTH, y0 / HEIGHT, x1 / WIDTH, y1 / HEIGHT) for x0, x1 in edges for y0, y1 in ((200, 220), (220, 260))
+    ]
+    page = replace(content, pages=(replace(content.pages[0], frames=tuple(boxes)),))
+
+    found = rows_of(page, "lines", quantity="number", description="string", amount="number")
+
+    assert [row["quantity"] for row in found] == [24, 6]

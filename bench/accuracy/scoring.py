@@ -6,6 +6,7 @@ None of this uses the product's own matching: the judge must not share the mista
 import re
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -16,6 +17,7 @@ from documents.grounding import Grounding, ground
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
+_PRINTED = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)")
 _NUMBER = re.compile(r"\d[\d.,'’\s\u00a0\u202f]*")
 _CHECKED = "☒"
 _SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "CHF": "fr", "JPY": "¥"}
@@ -93,11 +95,24 @@ def normalized(value: Any) -> Any:
 
 
 def same(wanted: Any, given: Any, *, sign_counts: bool = True) -> bool:
-    """Whether both say the same. A credit note may show its amounts with or without a minus."""
+    """Whether both say the same. A credit note may show its amounts with or without a minus, a truth that keeps dates
+    as they are printed ("03/28/2025") the same day."""
     one, other = normalized(wanted), normalized(given)
+    if isinstance(given, str) and _ISO.fullmatch(given) and isinstance(wanted, str) and _PRINTED.fullmatch(wanted):
+        return date.fromisoformat(given) in _days(wanted)
     if isinstance(one, float) and isinstance(other, float) and not sign_counts:
         return abs(one) == abs(other)
     return type(one) is type(other) and one == other
+
+
+def _days(printed: str) -> set[date]:
+    """The days that a date in figures may mean: the day first, or the month. Two-digit years are of this century."""
+    first, second, year = map(int, re.split(r"\D+", printed))
+    found = set()
+    for month, day in ((first, second), (second, first)):
+        with suppress(ValueError):
+            found.add(date(year if year > 99 else 2000 + year, month, day))
+    return found
 
 
 def stands_on_page(value: Any, text: str) -> bool:

@@ -15,6 +15,7 @@ from llm.offline.extract.named_fields import from_fields
 from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.signing import signed
+from llm.offline.extract.signing import signed
 from llm.offline.extract.targets import Target
 from llm.offline.extract.ticks import chosen, ticked, unchosen
 from llm.offline.extract.tills import paid_with, slip_lines

@@ -32,6 +32,8 @@ _CORNER = 7.0
 _COVERED = 0.85
 _GAP = 4.0
 """Units: points. The gaps of dotted and dashed lines."""
+_SPECK = 1.0
+_FOOT = 1.5
 _SPARSE = 0.3
 _BODY = 0.95
 """Units: of the height. Under it are only the tails of letters, and lines that words stand on."""
@@ -51,13 +53,18 @@ class _Rules:
     end: Floats
 
 
-def find_frames(picture: Gray, pieces: Sequence[Piece], scale: float) -> tuple[Box, ...]:
-    """The smallest box around each of `pieces` that has one, each box once. Units: points, as the pieces."""
+def find_frames(picture: Gray, pieces: Sequence[Piece], scale: float, *, noisy: bool = False) -> tuple[Box, ...]:
+    """The smallest box around each of `pieces` that has one, each box once. Units: points, as the pieces.
+
+    `noisy`: it is a scan, whose lines have specks and gaps.
+    """
     if not pieces:
         return ()
-    edges = _edges(picture)
-    flat = _rules(edges, _WIDE, scale)
-    standing = _rules(_without_words(_edges(picture.T), pieces, scale), _HIGH, scale)
+    edges, gap = _edges(picture), _SPECK if noisy else 0.0
+    flat = _rules(edges, _WIDE, scale, gap=gap)
+    if noisy:
+        flat = _without_feet(flat, pieces)
+    standing = _rules(_without_words(_edges(picture.T), pieces, scale), _HIGH, scale, gap=gap)
     if len(flat.at) + len(standing.at) > _MOST_RULES:
         return ()
     boxes = {id(piece): _box_around(piece, flat, standing) for piece in pieces} if len(standing.at) else {}
@@ -88,6 +95,18 @@ def _without_bodies(edges: Flags, pieces: Sequence[Piece], scale: float) -> Flag
         y1 = round((piece.y0 + _BODY * piece.height) * scale)
         edges[max(0, y0) : max(0, y1), max(0, x0) : max(0, x1)] = False
     return edges
+
+
+def _without_feet(flat: _Rules, pieces: Sequence[Piece]) -> _Rules:
+    """Without the lower ends of letters in a row: such lines begin and end inside words."""
+    x0, y0, x1, y1 = (np.array([getattr(piece, side) for piece in pieces]) for side in ("x0", "y0", "x1", "y1"))
+    kept = []
+    for at, start, end in zip(flat.at, flat.start, flat.end, strict=True):
+        level = (y0 - _SLACK <= at) & (at <= y1 + _SLACK)
+        begins = bool((level & (x0 - _FOOT <= start) & (start <= x1)).any())
+        kept.append(not (begins and bool((level & (x0 <= end) & (end <= x1 + _FOOT)).any())))
+    keep = np.array(kept, dtype=bool)
+    return _Rules(flat.at[keep], flat.start[keep], flat.end[keep])
 
 
 def _rules(edges: Flags, least: float, scale: float, *, gap: float = 0.0) -> _Rules:
@@ -176,5 +195,7 @@ def _open_side(flat: _Rules, top: float, bottom: float, x: float, *, low: bool) 
 
 def _covers(flat: _Rules, at: float, low: float, high: float) -> bool:
     same = np.abs(flat.at - at) <= _SLACK
+    if not same.any() or flat.start[same].min() > low + _CORNER or flat.end[same].max() < high - _CORNER:
+        return False
     covered = np.minimum(flat.end[same], high) - np.maximum(flat.start[same], low)
     return float(covered.clip(0).sum()) + 2 * _SLACK >= _COVERED * (high - low)

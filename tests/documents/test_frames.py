@@ -3,8 +3,10 @@
 import numpy as np
 
 from documents.ingest.frames import find_frames
+from documents.ingest.layout import Layout
 from documents.ingest.looks import Gray
 from documents.ingest.pieces import Piece
+from documents.ingest.scanned import scanned_frames
 from documents.ingest.wire import columns_as_frames, fields_as_page, page_as_fields
 from llm.content import PageContent
 
@@ -72,3 +74,26 @@ def test_frames_travel_with_a_page_and_older_pages_have_none() -> None:
 
     assert fields_as_page(page_as_fields(page)) == page
     assert columns_as_frames({}) == ()
+
+
+def test_boxes_and_lines_of_a_scan_that_lies_askew_are_found_where_its_words_are() -> None:
+    slope, shift = 0.012, 250
+    picture = np.full((400, 600, 3), PAPER, dtype=np.uint8)
+    rows = (np.arange(600) - shift) * slope
+    for x in range(600):
+        if 40 <= x < 240:
+            picture[round(100 + rows[x]) : round(100 + rows[x]) + 2, x] = INK
+        if 300 <= x < 560:
+            for top in (60, 120):
+                picture[round(top + rows[x]) : round(top + rows[x]) + 2, x] = INK
+    for y in range(60, 122):
+        for x in (300, 558):
+            at = round(x - slope * (y - 90))
+            picture[round(y + rows[x]), at : at + 2] = INK
+    pieces = [word(x, y + (x * 2 + 30 - shift) / 2 * slope) for y in (10, 39, 38, 150) for x in (25, 165, 240)]
+    layout = Layout(pieces, [line for line in range(4) for _ in range(3)])
+
+    frames = scanned_frames(picture, layout, 300.0)
+
+    assert any(np.allclose(frame, (150, 31, 279, 61), atol=3) for frame in frames)
+    assert any(frame[1] == frame[3] and np.allclose(frame, (20, 49, 120, 49), atol=3) for frame in frames)

@@ -71,6 +71,10 @@ _UNITS = frozenset(
     ]
 )
 _PARTIES = frozenset({"party"})
+_DATA = re.compile(r"\d{4}|@")
+"""What no printed option says, but answers do."""
+_SAID = 9
+"""Units: words of an option."""
 IsCaption = Callable[[Cell, Reading], bool]
 
 
@@ -180,12 +184,13 @@ def _is_label(caption: Caption) -> bool:
 
 
 def _pair(caption: Caption, reading: Reading, form: IsCaption | None) -> Pair | None:
-    value, beside = _value_of(caption, reading, anywhere=form is not None)
+    drawn = _is_boxed(caption, reading)
+    value, beside = _value_of(caption, reading, anywhere=form is not None or drawn)
     if value is None:
         return None
     name, concept, known = _name_of(caption, reading)
     kind, typed = _kind_of(value, reading, concept)
-    boxed = form is not None and (form(caption.cell, reading) or _is_numbered(caption))
+    boxed = drawn or (form is not None and (form(caption.cell, reading) or _is_numbered(caption)))
     named = known >= _KNOWN or bool(concept)
     short = len(value.text) <= _LONGEST and not _SENTENCE.search(value.text)
     likely = (
@@ -196,6 +201,13 @@ def _pair(caption: Caption, reading: Reading, form: IsCaption | None) -> Pair | 
     if form is not None and kind == "number":
         kind = "text"  # a form holds what was written into it
     return Pair(caption, value, kind, name, known, concept)
+
+
+def _is_boxed(caption: Caption, reading: Reading) -> bool:
+    """Whether a caption is set small over or under what it names, or stands in a box or before a line with it."""
+    first = caption.cell.tokens[0].index
+    beside = reading.answers_over.get(first) is not None or bool(reading.framed.get(first))
+    return not caption.start and (beside or first in reading.answers_under)
 
 
 def _is_numbered(caption: Caption) -> bool:
@@ -306,7 +318,7 @@ def check_fields(reading: Reading, room: int) -> dict[str, tuple[Schema, Check]]
             said = re.split(r"[.(?]", caption)[0].strip()
             words, _ = in_english_words(words_of(said)[:7], spoken(reading))
             name = name_from_words(words)
-            if name:
+            if name and not _DATA.search(said) and len(words) <= _SAID:
                 if name not in found and len(found) < room:
                     found[name] = field_node("boolean", f"Whether the box labelled “{said[:60]}” is checked"), check
                 break

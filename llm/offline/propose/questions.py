@@ -49,6 +49,7 @@ def questions(reading: Reading, lines: Container[int], is_caption: IsCaption) ->
     spent |= {index for question in found if question.value for index in question.value.tokens}
     written = {cell.tokens[0].index for cell in reading.answers_over.values() if cell is not None}
     written |= {cell.tokens[0].index for cells in reading.answers_under.values() for cell in cells}
+    options = {index for check in reading.layout.checks for index in (*check.said, check.token.index)}
     for caption in reading.captions:
         if caption.cell.tokens[0].index in written:
             continue
@@ -56,7 +57,7 @@ def questions(reading: Reading, lines: Container[int], is_caption: IsCaption) ->
         if caption.cell.line in lines or spent & own or not _is_label(caption, reading):
             continue
         value, sure = _answer(caption, reading, is_caption)
-        if not sure or (value is not None and spent & set(value.tokens)):
+        if not sure or (value is not None and (spent | options) & set(value.tokens)) or own <= options:
             continue
         found.append(Question(caption, label_of(caption), value))
         spent |= own | set(value.tokens if value else ())
@@ -137,6 +138,7 @@ def _told_apart(found: Sequence[Question], reading: Reading) -> list[Question]:
     counts = Counter(question.caption.words for question in found if question.head is None)
     asking = {question.caption.cell.tokens[0].index for question in found}
     answers = {index for question in found if question.value for index in question.value.tokens}
+    answers |= {index for check in reading.layout.checks for index in check.said}
     kept: list[Question] = []
     for question in found:
         if question.head is None and counts[question.caption.words] > 1:

@@ -7,6 +7,7 @@ from typing import Any
 
 from llm.offline.extract.arithmetic import complete_row
 from llm.offline.extract.casting import cast
+from llm.offline.extract.listed import lists_under
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.remaining import proofs, with_remaining
 from llm.offline.extract.schema import Node, empty_value, items_of, properties_of, resolve, type_of
@@ -32,8 +33,8 @@ _ENOUGH = 0.9
 _PROVEN = 0.8
 """What a column is worth whose numbers prove its meaning, whatever its name says."""
 _NAMED = 0.55
-_DRAWN = 0.11
-"""What the boxes around its cells are worth to a table, against words that only stand under each other."""
+_DRAWN, _ASKED = 0.11, -0.35
+"""What the boxes around its cells are worth to a table, and what words that only stand under each other cost."""
 _ELSEWHERE = 0.6
 """What a column's name still says when the numbers of another prove to be what it names."""
 _SUMS = frozenset({"quantity", "unit_price", "line_amount"})
@@ -64,17 +65,16 @@ class _Wanted:
 def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Reading) -> dict[Path, list[Any]]:
     """The rows for each array property, the best fitting pairs of array and table first; [] where none fits."""
     wanted = [found for path, node in arrays if path and (found := _wanted(path, node, root)) is not None]
-    tables = (*reading.tables, *reading.tax_lines, *(reading.grids if wanted else ()))
+    loose = [*(reading.grids if wanted else ()), *_asked_for(wanted, reading)]
+    tables = (*reading.tables, *reading.tax_lines, *loose)
     proven = [meanings(table, reading.point) for table in tables]
     pairs = []
     for number, array in enumerate(wanted):
         for place, table in enumerate(tables):
             columns = columns_for(table, array.targets, proven[place])
-            loose = table in reading.grids
-            fit = _fit(columns, table) if not loose or _is_sure(columns, array, table) else 0.0
-            fit += _DRAWN if loose and not table.limits and fit else 0.0
-            fit += _part_fit(array, table) if fit >= _ENOUGH else 0.0
+            fit = _fit(columns, table) if table not in loose or _is_sure(columns, array, table) else 0.0
             if fit >= _ENOUGH:
+                fit += _part_fit(array, table) + (_trust(table) if table in loose else 0.0)
                 pairs.append((fit, -place, number))
     filled: dict[Path, list[Any]] = {path: [] for path, _ in arrays if path}
     used: list[Table] = []
@@ -87,7 +87,8 @@ def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Readin
             continue
         done.add(number)
         used.append(table)
-        filled[array.path] = _rows(table, array, root, reading)
+        alike = loose if table in loose else (*reading.tables, *reading.tax_lines)
+        filled[array.path] = _rows(table, array, root, reading, alike)
     return filled
 
 
@@ -115,11 +116,16 @@ def _in_context(target: Target) -> Target:
     return replace(target, concept=concept, kind=kind)
 
 
-def _rows(table: Table, array: _Wanted, root: Node, reading: Reading) -> list[Any]:
+def _asked_for(wanted: Sequence[_Wanted], reading: Reading) -> list[Table]:
+    known = {words_of(" ".join(table.headers)) for table in (*reading.tables, *reading.grids)} if wanted else set()
+    found = (table for array in wanted for table in lists_under(reading.layout, array.targets, header_score))
+    return [table for table in found if words_of(" ".join(table.headers)) not in known]
+
+
+def _rows(table: Table, array: _Wanted, root: Node, reading: Reading, alike: Sequence[Table]) -> list[Any]:
     """The rows of a table and of those that go on with it, each with its own columns."""
     filled: list[tuple[dict[str, Any], int]] = []
-    found = reading.grids if table in reading.grids else (*reading.tables, *reading.tax_lines)
-    for other in found:
+    for other in alike:
         if other is table or (same_head(other, table) and (other.part == table.part or not array.part)):
             columns = columns_for(other, array.targets, meanings(other, reading.point))
             columns = with_remaining(columns, array.targets, other)
@@ -136,6 +142,10 @@ def _is_sure(columns: Columns, array: _Wanted, table: Table) -> bool:
     named = sum(score >= _NAMED for _, score in columns.values())
     wanted = len(array.targets)
     return named >= min(2, wanted) and (len(table.rows) > 1 or 2 * named >= wanted)
+
+
+def _trust(table: Table) -> float:
+    return _ASKED if table.limits else _DRAWN
 
 
 def _words_in(table: Table) -> frozenset[int]:

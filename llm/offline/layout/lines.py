@@ -21,6 +21,9 @@ _LARGER, _LARGEST, _SPACE = 1.12, 2.2, 0.1
 _SET_OFF = 3
 """Units: words of a page that are set larger or smaller than the one before. So many are the answers of a form."""
 
+_TOUCHING, _LETTERS = 0.7, 3
+"""Units: points, letters of a word that runs up the page."""
+
 _SIGNS = "".join((CHECKED - set("✓✔✗✘✕✖")) | UNCHECKED)
 _BOX = re.compile(rf"^([{_SIGNS}])(?=[^\W\d_])")
 _FILLED = {"●": "○◯", "⚫": "⚪○◯", "•": "○◯", "■": "□", "◼": "◻□"}
@@ -105,7 +108,8 @@ def _parts(text: str) -> list[str]:
 def _without_margins(tokens: list[Token], page: PageContent) -> list[Token]:
     """Leave out text that runs up the margin: many tiny words in a narrow strip at the edge."""
     width = page.width or 1.0
-    tokens = [token for token in tokens if not _stands(token)]
+    climbing = _climbing(tokens)
+    tokens = [token for token in tokens if token.index not in climbing and not _stands(token)]
     strips: dict[str, list[Token]] = defaultdict(list)
     for token in tokens:
         if token.x1 < 0.09 * width:
@@ -123,6 +127,21 @@ def _without_margins(tokens: list[Token], page: PageContent) -> list[Token]:
 def _stands(token: Token) -> bool:
     """Whether a word runs up or down the page."""
     return len(token.text) > 2 and token.height > 2.2 * (token.x1 - token.x0)
+
+
+def _climbing(tokens: Sequence[Token]) -> set[int]:
+    """The letters of words that run up or down the page, letter by letter: one touches the next."""
+    stacks: dict[tuple[float, float], list[Token]] = defaultdict(list)
+    for token in tokens:
+        if len(token.text) == 1:
+            stacks[round(token.x0), round(token.x1)].append(token)
+    found: set[int] = set()
+    for stack in stacks.values():
+        chain: list[Token] = []
+        for token in sorted(stack, key=lambda token: token.y0):
+            chain = [*chain, token] if chain and abs(token.y0 - chain[-1].y1) < _TOUCHING else [token]
+            found |= {one.index for one in chain} if len(chain) >= _LETTERS else set()
+    return found
 
 
 def _groups(tokens: Sequence[Token]) -> list[list[Token]]:

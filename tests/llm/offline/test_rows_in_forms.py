@@ -92,3 +92,29 @@ def test_a_box_with_the_figures_of_several_rows_is_no_row() -> None:
     found = rows_of(page, "lines", quantity="number", description="string", amount="number")
 
     assert [row["quantity"] for row in found] == [24, 6]
+
+
+def test_names_that_the_schema_asks_for_make_a_head_whatever_stands_over_it() -> None:
+    paper = Paper()
+    paper.row(180, (40, "Have the police been told? Yes"), (250, "☐ No"), (300, "☒"))
+    paper.row(200, (40, "Description of item"), (200, "When bought"), (300, "Where bought"), (420, "Amount claimed £"))
+    paper.row(214, (40, "Roof repair"), (300, "Nance Roofing"), (440, "1,860.00"))
+    paper.row(228, (40, "Double mattress"), (200, "2022"), (300, "Carrick Beds"), (440, "429.00"))
+    paper.row(242, (40, "Total"), (440, "2,289.00"))
+    columns = dict.fromkeys(("Description", "WhenBought", "WhereBought", "AmountClaimed"), "string")
+    assert rows_of(document(paper), "Items", **columns) == [
+        {"Description": "Roof repair", "WhenBought": "", "WhereBought": "Nance Roofing", "AmountClaimed": "1,860.00"},
+        {
+            "Description": "Double mattress",
+            "WhenBought": "2022",
+            "WhereBought": "Carrick Beds",
+            "AmountClaimed": "429.00",
+        },
+    ]
+
+
+def test_a_list_that_nobody_filled_in_stays_empty() -> None:
+    paper = Paper()
+    paper.row(200, (40, "Name"), (200, "Relationship"), (300, "Age"))
+    paper.put(40, 260, "I declare that all that I have said is true.")
+    assert rows_of(document(paper), "occupants", name="string", relationship="string", age="string") == []

@@ -149,4 +149,5 @@ def _parts(run: Sequence[Token], group: Sequence[Token]) -> bool:
     """Whether a cell may fall apart before some words: a figure ends or begins there."""
     before = " ".join(part.text for part in run)
     wide = group[0].x0 - run[-1].x1 > 0.6 * group[0].height
-    return is_figure(before) or is_numeric(" ".join(token.text for token in group)) or wide
+    coded = all(any(map(str.isdigit, text)) for text in (run[-1].text, group[0].text))
+    return is_figure(before) or is_numeric(" ".join(token.text for token in group)) or wide or coded

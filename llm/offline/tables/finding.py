@@ -11,6 +11,8 @@ from llm.offline.tables.figures import is_figure, is_money, is_numeric
 from llm.offline.tables.heads import Head, head_at, names_of
 from llm.offline.tables.lists import better_list, find_lists
 from llm.offline.tables.sections import sectioned
+from llm.offline.tables.sides import sides
+from llm.offline.tables.torn import torn_apart
 
 _COUNTED = frozenset({"quantity", "test_result"})
 _ITEMS = frozenset({"description", "quantity", "item_number", "unit_price", "test_name", "line_balance"})
@@ -20,14 +22,17 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
     """The tables with a head, in reading order; where a page has none, its list of items."""
     tables: list[Table] = []
     last: tuple[Head, Table] | None = None
+    inside: list[Line] = []
     for page in sorted({line.page for line in lines}):
-        on_page = [line for line in lines if line.page == page]
+        on_page, beside = sides([line for line in lines if line.page == page])
+        inside += on_page
         found = _on_page(on_page)
         first = min((min(table.lines) for _, table in found), default=None)
         if last is not None and not any(same_head(table, last[1]) for _, table in found):
             going_on = _continued(on_page, *last, until=first)
             found = [(last[0], going_on), *found] if going_on is not None else found
         tables += [table for _, table in found]
+        tables += [table for _, table in _on_page(beside)]
         last = found[-1] if found and not _is_summed_up(on_page, found[-1][1]) else None
     taken = {index for table in tables for index in table.lines}
     items = [table for table in tables if _has_items(table)]
@@ -35,8 +40,8 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
     if paid:
         tables = [part for table in tables for part in (sectioned(table, lines) if table in paid else [table])]
     elif not items:
-        tables += find_lists(lines, taken)
-    elif len(items) == 1 and (better := better_list(lines, items[0], taken - items[0].lines)) is not None:
+        tables += find_lists(inside, taken)
+    elif len(items) == 1 and (better := better_list(inside, items[0], taken - items[0].lines)) is not None:
         tables = [better if table is items[0] else table for table in tables]
     return tables
 
@@ -59,6 +64,10 @@ def _on_page(lines: Sequence[Line]) -> list[tuple[Head, Table]]:
         table = _table(lines, place, head)
         if table is not None and (whole := _torn(lines, table, head)) and (again := head_at(lines, place, whole=whole)):
             head, table = again, _table(lines, place, again)
+        if table is not None and len((parted := torn_apart(head, table)).columns) > len(head.columns):
+            several = _table(lines, place, parted)
+            if several is not None and not _torn(lines, several, parted):
+                head, table = parted, several
         if table is not None and _is_one(table):
             found.append((head, table))
             taken |= table.lines

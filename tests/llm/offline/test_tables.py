@@ -193,3 +193,33 @@ def test_boxes_of_labels_with_one_value_each_are_no_table(second: str) -> None:
     paper = Paper().row(200, (40, "Number"), (160, "Date"), (280, second), (430, "Reference"))
     paper.row(214, (40, "C2501147"), (160, "14.01.2025"), (280, "7730"), (430, "F2500092"))
     assert Reading(document(paper)).tables == ()
+
+
+def test_a_column_of_boxes_beside_a_table_is_not_in_its_rows() -> None:
+    paper = Paper()
+    boxes = ("Total to pay", "53.40", "Bill date", "3 October 2025", "Bill number", "Q-117 4409", "Account", "LF 3307")
+    for place, text in enumerate((*boxes, "Your number", "01584 555", "Plan", "Superfast")):
+        paper.put(40, 203 + 11 * place, text)
+    table(
+        paper,
+        [(220, "Description"), (460, "Amount")],
+        *([(220, f"{name} line and calls"), (465, amount)] for name, amount in (("Fast", "31.50"), ("Any", "6.25"))),
+        *([(220, f"{name} address here"), (465, amount)] for name, amount in (("Static", "4.00"), ("Other", "3.08"))),
+        [(220, "Directory enquiries"), (465, "4.67")],
+    )
+    rows = rows_of(paper, description="string", amount="number")
+    assert rows[0] == {"description": "Fast line and calls", "amount": 31.5}
+    assert [row["amount"] for row in rows] == [31.5, 6.25, 4, 3.08, 4.67]
+
+
+def test_names_close_together_are_several_where_all_rows_say_so() -> None:
+    paper = table(
+        Paper(),
+        [(40, "Trans Post"), (120, "Description"), (450, "Amount")],
+        [(40, "07/01"), (68, "07/02"), (120, "LARCHMONT HARDWARE"), (455, "84.12")],
+        [(40, "07/06"), (68, "07/08"), (120, "SKYBRIDGE AIR"), (455, "412.60")],
+        [(40, "07/09"), (68, "07/10"), (120, "PINE STREET"), (455, "23.47")],
+    )
+    found = Reading(document(paper)).tables[0]
+    assert found.headers == ("Trans", "Post", "Description", "Amount")
+    assert [row.text(1) for row in found.rows] == ["07/02", "07/08", "07/10"]

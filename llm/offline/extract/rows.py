@@ -14,6 +14,7 @@ from llm.offline.extract.schema import Node, empty_value, items_of, properties_o
 from llm.offline.extract.targets import Path, Target, make_target
 from llm.offline.extract.values import days_in, values_in
 from llm.offline.layout.model import Row, Table, Token
+from llm.offline.matching.columns import named_as
 from llm.offline.matching.lexicon import concepts, find_phrases
 from llm.offline.matching.senses import meant_alike, senses_of, telling
 from llm.offline.matching.words import likeness, words_of, words_of_name
@@ -218,6 +219,8 @@ def header_score(target: Target, header: str) -> float:
     if target.printed and target.printed == words:
         return 1.0
     alike = max(likeness(target.words[-2:], words), 0.95 * _alike_in_sense(target, words))
+    if target.concept is None or not find_phrases(words, columns=True):
+        alike = max(alike, named_as(words_of_name(target.path[-1]), words))
     if target.concept is None:
         return max(alike, likeness(words, target.about) * 0.7)
     best = 0.0

@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from llm.content import DocumentContent
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.rows import fill_arrays
 from llm.offline.extract.schema import inner_schema
 from llm.offline.extract.targets import targets_of
+from llm.offline.matching.columns import named_as
+from llm.offline.matching.words import words_of, words_of_name
 from tests.llm.offline.paper import HEIGHT, WIDTH, Paper, document
 
 Row = dict[str, object]
@@ -118,3 +122,24 @@ def test_a_list_that_nobody_filled_in_stays_empty() -> None:
     paper.row(200, (40, "Name"), (200, "Relationship"), (300, "Age"))
     paper.put(40, 260, "I declare that all that I have said is true.")
     assert rows_of(document(paper), "occupants", name="string", relationship="string", age="string") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ("purchase_date", "Kaufdatum"),
+        ("claimed_amount", "Montant réclamé €"),
+        ("license_plate", "Amtl. Kennzeichen"),
+        ("gender", "m/v"),
+        ("from", "von"),
+        ("frequency", "Hoe vaak?"),
+        ("reason_for_leaving", "Motif du départ"),
+        ("start_time", "Arbeitsbeginn"),
+    ],
+)
+def test_columns_of_lists_have_their_own_words_in_four_languages(name: str, header: str) -> None:
+    assert named_as(words_of_name(name), words_of(header)) >= 0.6
+
+
+def test_a_word_that_is_part_of_another_name_is_none() -> None:
+    assert named_as(words_of_name("purchase_date"), words_of("Rechnungsdatum")) == 0

@@ -14,6 +14,10 @@ _LONGEST = 42
 """Units: characters. A longer cell is no name of a column."""
 
 
+_LINKING = frozenset({"d", "de", "der", "des", "du", "of", "par", "per", "pour", "pro", "van"})
+"""What goes on with a name, and begins none: "Désignation du bien"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The columns of a table by their names, left to right. `known`: how many of them the vocabulary knows."""
@@ -102,6 +106,7 @@ def parts_of(cell: Cell) -> list[Cell]:
         owners[after.start]
         for before, after in pairwise(hits)
         if before.end == after.start and not set(before.concepts) & set(after.concepts)
+        if words[after.start] not in _LINKING
     ]
     cuts = [cut for cut in cuts if _gap(cell.tokens, cut) > 0.22 * cell.height]
     edges = [0, *cuts, len(cell.tokens)]

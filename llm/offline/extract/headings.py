@@ -95,7 +95,8 @@ def _in_grid(target: Target, reading: Reading) -> Iterator[tuple[Value, float, s
     for head in heads:
         for caption in (caption for caption in reading.captions if caption.words == target.printed):
             answer = row_under(caption, head, reading)
-            found = values_in(target.kind, answer.tokens, reading) if answer is not None else []
+            told = answer is not None and words_of(answer.text) != target.printed
+            found = values_in(target.kind, answer.tokens, reading) if answer is not None and told else []
             yield from ((value, 1.0, caption.cell.text) for value in found[:1])
 
 

@@ -45,7 +45,8 @@ _ROLES = {"seller": "seller", "buyer": "buyer", "ship_to": "delivery"}
 
 def hits_for(target: Target, reading: Reading) -> list[Hit]:
     """Where labels for the target stand; those under another heading than its parent's count less."""
-    return [_weaker(hit, 0.6) if elsewhere(target, hit, reading) else hit for hit in _hits_for(target, reading)]
+    found = _hits_for(target, reading)
+    return found if target.under else [_weaker(h, 0.6) if elsewhere(target, h, reading) else h for h in found]
 
 
 def _hits_for(target: Target, reading: Reading) -> list[Hit]:

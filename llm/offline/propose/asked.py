@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm.offline.extract.fill import extract
 from llm.offline.extract.reading import Reading
@@ -26,7 +26,7 @@ _SIDES = {
     "sender": frozenset(["from", "von", "van", "absender", "afzender", "expediteur"]),
     "recipient": frozenset(["to", "an", "aan", "empfanger", "ontvanger", "destinataire"]),
 }
-_SIGNED = ("signature", "signed", "stamp")
+SIGNED = ("signature", "signed", "stamp")
 """What is no data."""
 _PRINTED = frozenset({"amount", "percent"})
 
@@ -41,6 +41,8 @@ class Asked:
     place: tuple[int, float]
     spent: frozenset[int] = frozenset()
     """The words that its caption and its answer take."""
+    instead: Schema | None = None
+    """A field told by its printed label, where the vocabulary's own finds something else."""
 
 
 def place_of(tokens: Sequence[int], reading: Reading) -> tuple[int, float]:
@@ -64,13 +66,14 @@ def asked_questions(
         if spent & own or (value is not None and spent & set(value.tokens)):
             continue
         path = _path(question, reading)
-        if not path[-1] or path[-1].endswith(_SIGNED) or path in names or (len(path) == 1 and path[0] in taken):
+        if not path[-1] or path[-1].endswith(SIGNED) or path in names or (len(path) == 1 and path[0] in taken):
             continue
         names.add(path)
-        found.append(Asked(path, _node(question, path, reading), value, (cell.line, cell.x0)))
+        place, taking = (cell.line, cell.x0), frozenset(own | set(value.tokens if value else ()))
+        found.append(Asked(path, _node(question, path, reading), value, place, taking, _plain(question, path, reading)))
     kept = _found_again(found, reading)[:room]
     for asked in kept:
-        spent.update(asked.value.tokens if asked.value else ())
+        spent |= asked.spent
     return kept
 
 
@@ -136,14 +139,22 @@ def _last_clause(label: str) -> tuple[str, ...]:
 
 def _node(question: Question, path: Path, reading: Reading) -> Schema:
     concept = concepts().get(path[-1])
-    under = f" under “{question.head.text[:_WORDS]}”" if question.head is not None and len(path) > 1 else ""
-    labelled = f"labelled “{question.label}”{under}"
-    is_date = _is_date(question, reading)
-    if concept is not None and (concept.form or concept.kind not in _PRINTED) and (concept.kind == "date") == is_date:
-        about = concept.about if not under else f"{concept.about}, {labelled}"
-        return {**concept_node(concept), "description": about}
+    told = concept is not None and (concept.form or concept.kind not in _PRINTED)
+    if concept is None or not told or (concept.kind == "date") != _is_date(question, reading):
+        return _plain(question, path, reading)
+    about = f"{concept.about}, {_labelled(question, path)}" if len(path) > 1 else concept.about
+    return {**concept_node(concept), "description": about}
+
+
+def _plain(question: Question, path: Path, reading: Reading) -> Schema:
     said = path[-1].replace("_", " ").capitalize()
-    return field_node("string", f"{said}, {labelled}{' (ISO 8601 date)' if is_date else ''}")
+    date = " (ISO 8601 date)" if _is_date(question, reading) else ""
+    return field_node("string", f"{said}, {_labelled(question, path)}{date}")
+
+
+def _labelled(question: Question, path: Path) -> str:
+    under = f" under “{question.head.text[:_WORDS]}”" if question.head is not None and len(path) > 1 else ""
+    return f"labelled “{question.label}”{under}"
 
 
 def _is_date(question: Question, reading: Reading) -> bool:
@@ -157,14 +168,25 @@ def _is_date(question: Question, reading: Reading) -> bool:
 
 
 def _found_again(found: list[Asked], reading: Reading) -> list[Asked]:
-    """Those that find the value that they were made of; one that does not is told by its printed label."""
+    """Those that find the value that they were made of, if need be by their printed label."""
+    first = _finding(found, reading)
+    again = [
+        asked if at in first or asked.instead is None else replace(asked, node=asked.instead)
+        for at, asked in enumerate(found)
+    ]
+    told = _finding(again, reading) if len(first) < len(found) else first
+    return [asked for at, asked in enumerate(again) if at in told]
+
+
+def _finding(found: list[Asked], reading: Reading) -> set[int]:
+    """The places of those that find the value that they were made of."""
     result = extract(object_node(nested(found)), reading)
-    kept = []
-    for asked in found:
+    kept = set()
+    for at, asked in enumerate(found):
         given = result.get(asked.path[0])
         given = given.get(asked.path[1]) if len(asked.path) > 1 and isinstance(given, dict) else given
         if _says(given, asked.value, reading):
-            kept.append(asked)
+            kept.add(at)
     return kept
 
 

@@ -113,7 +113,7 @@ def _without_idle(units: Sequence[str]) -> list[str]:
 def _names_something(word: str, *, english: bool) -> bool:
     if (word in word_list("stop") and word != _PER) or word.isdigit():
         return False
-    return english or (word not in _grammar("idle") and len(word) > 1)
+    return english or (word not in _grammar("idle"))
 
 
 @lru_cache(maxsize=2)

@@ -15,6 +15,7 @@ from llm.offline.layout.analysis import cells_below
 from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Token
 from llm.offline.matching.lexicon import concepts
+from llm.offline.matching.senses import held, senses_of
 from llm.offline.matching.words import words_of
 from llm.offline.propose.asked import Asked, place_of
 from llm.offline.propose.english import in_english_words, spoken
@@ -100,7 +101,14 @@ def _asked_names() -> tuple[str, ...]:
 
 def _first_whole(reading: Reading, name: str) -> Hit | None:
     quality = 0.6 if name == "iban" or concepts()[name].form else _WHOLE
-    return next((hit for hit in reading.hits.get(name, ()) if hit.quality >= quality), None)
+    hits = (hit for hit in reading.hits.get(name, ()) if hit.quality >= quality)
+    return next((hit for hit in hits if name != "signing_date" or _names_date(hit)), None)
+
+
+def _names_date(hit: Hit) -> bool:
+    """Whether a label says that it is a date: that of a signature alone does not."""
+    said = words_of(" ".join(token.text for token in hit.cell.tokens[hit.start : hit.end]))
+    return "date" in held(senses_of(said))
 
 
 def is_caption(cell: Cell, reading: Reading) -> bool:

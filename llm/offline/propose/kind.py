@@ -47,7 +47,11 @@ def kind_of(reading: Reading) -> DocumentKind:
     signs = _signs(reading)
     scores = {kind.key: _score(kind, heads, usual, signs[kind.key], reading) for kind in kinds()}
     best = max(kinds(), key=lambda kind: scores[kind.key])
-    if _is_filled_in(reading) and not best.form and scores[best.key] < _TITLE:
+    if (
+        _is_filled_in(reading)
+        and not best.form
+        and (scores[best.key] < _TITLE or _is_untitled(best, heads, usual, reading))
+    ):
         return DocumentKind(_FORM_KIND, _FORM_KIND.name)
     if _is_boxed(reading) and not best.form:
         return DocumentKind(_FORM_KIND, _FORM_KIND.name)
@@ -116,6 +120,12 @@ def _is_boxed(reading: Reading) -> bool:
     boxes = numbered >= _FILLED or len(reading.layout.checks) >= _FILLED
     listed = any(len(table.rows) > 1 for table in reading.tables) and numbered < _CAPTIONS
     return boxes and len(captions) >= _CAPTIONS and not listed
+
+
+def _is_untitled(kind: Kind, heads: list[Cell], usual: float, reading: Reading) -> bool:
+    """Whether only words in it speak for a kind, and nothing is listed: a card that guests fill in is no bill."""
+    titled = any(_title_score(cell, kind, usual, reading) > 0 for cell in heads[:_HEAD])
+    return not titled and not any(len(table.rows) > 1 for table in reading.tables)
 
 
 def _has_boxes(reading: Reading) -> bool:

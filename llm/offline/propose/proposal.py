@@ -10,7 +10,7 @@ from llm.offline.extract.schema import inner_schema, properties_of
 from llm.offline.extract.values import Value
 from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.words import words_of
-from llm.offline.propose.asked import Asked, asked_questions, nested, place_of
+from llm.offline.propose.asked import SIGNED, Asked, asked_questions, nested, place_of
 from llm.offline.propose.fields import MAX_CHECKS, MAX_FIELDS, MAX_FORM_FIELDS, usual_fields
 from llm.offline.propose.forms import answered, asked_fields, is_caption, looks_filled_in, owned_fields, typed_fields
 from llm.offline.propose.kind import DocumentKind, kind_of
@@ -65,7 +65,8 @@ def _form_fields(kind: DocumentKind, reading: Reading) -> dict[str, Schema]:
     found += asked_fields(reading, spent)
     named = {**usual, **nested(found)}
     pairs = labelled_fields(reading, spent, named, MAX_FORM_FIELDS, lines=tables.lines, form=is_caption)
-    for name, node in _found_again(named, pairs, reading).items():
+    told = {name: pair for name, pair in pairs.items() if not name.endswith(SIGNED)}
+    for name, node in _found_again(named, told, reading).items():
         found.append(Asked((name,), node, None, place_of(pairs[name][1].tokens, reading)))
     found += typed_fields(reading, spent)
     for name, (node, check) in check_fields(reading, MAX_CHECKS).items():

@@ -12,7 +12,7 @@ from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.values import Value, values_in
 from llm.offline.layout.lines import CHECKED, UNCHECKED
-from llm.offline.layout.model import Cell
+from llm.offline.layout.model import Cell, Line, Token
 from llm.offline.matching.words import words_of
 
 _SENTENCE = re.compile(
@@ -28,7 +28,7 @@ _HEADING, _REACH = 6, 24
 _FIGURES = re.compile(r"\d{3,}")
 _LETTERS = 2
 _BOXES = 45
-_ROWS, _MOST_HEADS = 3, 6
+_ROWS, _HEADS, _MOST_HEADS = 3, 2, 6
 IsCaption = Callable[[Cell, Reading], bool]
 
 
@@ -82,7 +82,7 @@ def _is_label(caption: Caption, reading: Reading) -> bool:
     cell = caption.cell
     text = " ".join(token.text for token in cell.tokens[caption.start : caption.end])
     drawn = cell.tokens[0].index in reading.framed
-    if not set(caption.words) <= set(words_of(text)):
+    if len(caption.words) > len(words_of(text)):
         return False  # it runs on over lines that may be captions themselves
     if sum(map(str.isalpha, text)) < _LETTERS or cell.tokens[caption.start].origin == "form":
         return False
@@ -185,23 +185,43 @@ def _may_head(cell: Cell, reading: Reading, taken: Container[int]) -> bool:
 
 def _grids(reading: Reading, lines: Container[int]) -> Iterator[Question]:
     """Grids that ask the same of several: captions in the first column, whose they are over each of the others."""
-    for line in reading.layout.lines:
-        heads = [cell for cell in line.cells[-_MOST_HEADS:] if _may_head(cell, reading, frozenset())]
-        heads = heads[1:] if len(heads) == len(line.cells) else heads
-        if len(heads) < 2 or line.index in lines or not _are_alike(heads):
+    last = -1
+    for line in reading.layout.lines[:-1]:
+        heads = _heads_in(line, reading)
+        if len(heads) < _HEADS or line.index in lines or line.index <= last:
             continue
         rows = _rows_under(heads, reading)
-        if len(rows) < _ROWS:
+        if len(rows) < _ROWS or not (_are_alike(heads) or _are_persons(heads, line, rows, reading)):
             continue
+        last = rows[-1].cell.line
         for caption in rows:
             for head in heads:
                 answer = row_under(caption, head, reading)
-                if answer is not None and any(
-                    token.text in CHECKED or token.text in UNCHECKED for token in answer.tokens
-                ):
+                if answer is not None and any(map(_is_sign, answer.tokens)):
                     continue
                 value = next(iter(values_in("text", answer.tokens, reading)), None) if answer is not None else None
                 yield Question(caption, label_of(caption), value, head)
+
+
+def _is_sign(token: Token) -> bool:
+    return token.text in CHECKED or token.text in UNCHECKED
+
+
+def _heads_in(line: Line, reading: Reading) -> list[Cell]:
+    """What may head columns, without what stands over the first one."""
+    heads = [cell for cell in line.cells[-_MOST_HEADS:] if _may_head(cell, reading, frozenset())]
+    under = reading.layout.lines[line.index + 1].cells[0]
+    if heads and heads[0] is line.cells[0] and under.x1 > heads[0].x0:
+        return heads[1:]
+    return heads
+
+
+def _are_persons(heads: Sequence[Cell], line: Line, rows: Sequence[Caption], reading: Reading) -> bool:
+    """Whether two headings stand alone over columns that are filled in alike, beside known captions."""
+    alone = len(heads) == _HEADS == len(line.cells) and not any(reading.is_label(head) for head in heads)
+    known = sum(reading.is_label(caption.cell) for caption in rows)
+    both = sum(all(row_under(caption, head, reading) is not None for head in heads) for caption in rows)
+    return alone and 2 * known > len(rows) and 2 * both > len(rows)
 
 
 def _are_alike(heads: Sequence[Cell]) -> bool:

@@ -158,3 +158,57 @@ def test_days_without_a_year_and_money_tell_what_columns_of_a_statement_are() ->
     assert "value_date" in columns
     assert columns["amount"]["type"] == "number"
     assert "quantity" not in columns
+
+
+def persons_form() -> Paper:
+    paper = Paper().put(40, 30, "Anmeldung", size=16)
+    paper.row(80, (40, "Angaben zur Person"), (240, "Person 1"), (400, "Person 2"))
+    rows = (
+        ("Familienname", "Rubin", "Rubin"),
+        ("Vorname", "Torsten", "Annegret"),
+        ("Geburtsdatum", "19.06.1981", "07.02.1984"),
+        ("Geburtsort", "Sontra", "Gera"),
+        ("Staatsangehörigkeit", "deutsch", "polnisch"),
+    )
+    for place, (caption, one, other) in enumerate(rows):
+        paper.row(100 + 20 * place, (40, caption), (240, one), (400, other))
+    return paper
+
+
+def test_columns_of_two_persons_are_two_objects_with_what_was_written_for_each() -> None:
+    found = own_result(persons_form())
+    assert found["person_1"] == {
+        "last_name": "Rubin", "first_name": "Torsten", "birth_date": "1981-06-19", "birth_place": "Sontra",
+        "nationality": "deutsch",
+    }  # fmt: skip
+    person = found["person_2"]
+    assert isinstance(person, dict)
+    assert (person["first_name"], person["birth_date"], person["nationality"]) == ("Annegret", "1984-02-07", "polnisch")
+
+
+def test_boxes_with_one_caption_under_two_headings_are_told_apart_by_them() -> None:
+    paper = Paper().put(40, 30, "Anmeldung", size=16)
+    for x, head, street, town in ((40, "Neue Wohnung", "Anger 14", "37269 Eschwege"),
+                                  (320, "Bisherige Wohnung", "Georgenweg 5", "99817 Eisenach")):  # fmt: skip
+        paper.put(x, 80, head, size=9).put(x, 96, "Straße, Hausnummer", size=7).put(x, 106, street, size=11)
+        paper.put(x, 124, "PLZ, Ort", size=7).put(x, 134, town, size=11)
+    paper.put(40, 160, "Familienname", size=7).put(40, 170, "Rubin", size=11)
+    paper.put(320, 160, "Geburtsdatum", size=7).put(320, 170, "19.06.1981", size=11)
+    found = own_result(paper)
+    new, old = found["new_residence"], found["previous_residence"]
+    assert isinstance(new, dict)
+    assert isinstance(old, dict)
+    assert {"Anger 14", "37269 Eschwege"} <= set(new.values())
+    assert {"Georgenweg 5", "99817 Eisenach"} <= set(old.values())
+
+
+def test_the_fields_of_a_form_keep_the_order_of_the_page_and_hold_no_signature() -> None:
+    paper = Paper().put(40, 30, "Application form", size=16)
+    rows = (("Last name:", "Berg"), ("Date of birth:", "12/03/1970"), ("Nationality:", "Danish"), ("City:", "Aarau"))
+    for place, (caption, answer) in enumerate(rows):
+        paper.row(80 + 20 * place, (40, caption), (200, answer))
+    paper.row(180, (40, "☒ Express"), (200, "☐ Standard")).row(220, (40, "Shoe size:"), (200, "41"))
+    paper.row(260, (40, "Signature:"), (200, "A. Berg"))
+    assert list(own_result(paper)) == [
+        "last_name", "birth_date", "nationality", "city", "express", "standard", "shoe_size",
+    ]  # fmt: skip

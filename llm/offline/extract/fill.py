@@ -8,7 +8,9 @@ from typing import Any
 from llm.offline.extract.arithmetic import Option, settled_totals
 from llm.offline.extract.candidates import candidates_for
 from llm.offline.extract.casting import cast
+from llm.offline.extract.groups import Groups
 from llm.offline.extract.parties import find_parties
+from llm.offline.extract.placing import placed
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.rows import fill_arrays
 from llm.offline.extract.schema import empty_value, inner_schema
@@ -44,11 +46,11 @@ def extract(response_format: Any, reading: Reading) -> Any:
 
 def assign(targets: list[Target], reading: Reading) -> list[Assigned]:
     """Give each target its best value; a value that serves one target well is worth less to the others."""
-    parties = find_parties(reading)
+    parties, groups = find_parties(reading), Groups(targets, reading)
     pool = [
         (candidate.score, -number, target, candidate, value)
         for number, target in enumerate(targets)
-        for candidate in candidates_for(target, reading, parties)
+        for candidate in placed(target, candidates_for(target, reading, parties), groups)
         if (value := cast(candidate.value, target)) is not None
     ]
     pool += [

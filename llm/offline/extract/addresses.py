@@ -42,6 +42,8 @@ class Party:
     role: str = ""
     certainty: float = 0.0
     sender_line: bool = False
+    is_contracting: bool = False
+    """Named as such by a contract's first sentence."""
 
 
 def value_of(tokens: Sequence[Token]) -> Value | None:

@@ -14,7 +14,7 @@ from llm.offline.extract.labels import Hit
 from llm.offline.extract.named_fields import from_fields
 from llm.offline.extract.pointing import hits_for
 from llm.offline.extract.reading import Reading
-from llm.offline.extract.signing import signed
+from llm.offline.extract.sentences import told_in_sentences, without_rest
 from llm.offline.extract.signing import signed
 from llm.offline.extract.targets import Target
 from llm.offline.extract.ticks import chosen, ticked, unchosen
@@ -59,7 +59,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     asked = reading.asks_a_person and target.concept is not None and target.concept.form
     found = [*_from_labels(target, reading), *from_patterns(target, reading)]
     asked = asked or (len(reading.framed) >= _FORM and not reading.is_business)
-    found += [] if asked else from_parties(target, parties)
+    found += from_parties(target, [party for party in parties if party.is_contracting] if asked else parties)
     options = unchosen(reading)
     found = [told for told in found if not (told.value.tokens and options.issuperset(told.value.tokens))]
     found = [told for told in found if not is_share_of(told.value, target, reading)]
@@ -67,12 +67,14 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         *from_taxes(target, reading),
         *from_boxes(target, reading),
         *from_numbers(target, reading),
-        *(Candidate(*told) for told in (*headed(target, reading), *from_fields(target, reading), *signed(target, reading))),
+        *(Candidate(*told) for told in (*headed(target, reading), *from_fields(target, reading))),
+        *(Candidate(*told) for told in (*signed(target, reading), *told_in_sentences(target, reading))),
         *from_prose(target, reading),
         *_from_compounds(target, reading),
     ]
     found += [Candidate(*told) for told in chosen(target, reading)] if target.kind in WORDY else []
     found += paid_with(reading) if target.concept is not None and target.concept.name == "payment_method" else []
+    found = [replace(told, value=without_rest(target, told.value, reading)) for told in found]
     found = _off_slips(found, target, reading)
     best: dict[tuple[int, ...], Candidate] = {}
     for told in found:

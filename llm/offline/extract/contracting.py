@@ -18,11 +18,13 @@ _LONGEST = 420
 """Units: characters. What is said of one party."""
 _NAMED = re.compile(
     r"(?:ci-après|hereinafter|hereafter|nachfolgend|nachstehend|im Folgenden|hierna|verder|\()[^«“„\"'‘]{0,40}"
-    r"[«“„\"'‘]\s*(?P<role>[^»”“\"'’]{3,30}?)\s*[»”“\"'’]",
+    r"[«“„\"'‘]\s*(?P<role>[^»”“\"'’]{3,30}?)\s*[»”“\"'’]|"
+    r"(?:nachstehend|nachfolgend|im Folgenden|hierna|ci-après)\s+(?:als\s+|te noemen:?\s+|dénommée?\s+)?"
+    r"(?:der |die |de |le |la |l’|l')?(?P<plain>[^\W\d_]{4,30})(?=\s+(?:genannt|bezeichnet)|\s*[,;)–—-])",
     re.IGNORECASE,
 )
 _BEGINS = re.compile(
-    r"(?:^|(?<=[\s,;:.»”\")]))(?:entre|between|zwischen|tussen|et|and|und|en)"
+    r"(?:^|(?<=[\s,;:.»”\")]))(?:entre|(?:by )?(?:and )?between|zwischen|tussen|et|and|und|en)"
     r"(?: (?:les soussignés?|undersigned))?\s*:?\s+"
     r"(?=(?:[a-z]+\s+)?[A-ZÀ-Þ])",
     re.IGNORECASE,
@@ -33,8 +35,9 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _SEATED = re.compile(
-    r"^(?:sise?|située?|demeurant|domiciliée?|dont le siège(?: social)? est|ayant son siège|residing|of|located|"
-    r"wohnhaft|mit sitz|ansässig|wonende|gevestigd|kantoorhoudende)\s*(?:à|au|at|in|te|aan(?: de| het)?)?\s+",
+    r"^(?:derzeit |zurzeit |currently |actuellement |thans )?"
+    r"(?:sise?|située?|demeurant|domiciliée?|dont le siège(?: social)? est|ayant son siège|residing|of|located|"
+    r"wohnhaft(?:/Sitz)?|mit sitz|ansässig|wonende|gevestigd|kantoorhoudende)\s*(?:à|au|at|in|te|aan(?: de| het)?)?\s+",
     re.IGNORECASE,
 )
 _SURE = 0.97
@@ -49,7 +52,7 @@ def contract_parties(reading: Reading) -> list[Party]:
     start = 0
     for match in _NAMED.finditer(text):
         begins = list(_BEGINS.finditer(text, start, match.start()))
-        role = _role(match["role"])
+        role = _role(match["role"] or match["plain"])
         if begins and role and match.start() - begins[0].end() <= _LONGEST:
             found.append(_party(text, owners, tokens, (begins[0].end(), match.start()), role, reading))
         start = match.end()
@@ -83,7 +86,7 @@ def _party(text: str, owners: Sequence[int], tokens: Sequence[Token], span: Span
         break
     parts = {part: value for part, where in spans.items() if (value := _value(text, owners, tokens, where))}
     cell = next(c for c in reading.cells if any(token is tokens[owners[first]] for token in c.tokens))
-    return Party(cell, parts, role, _SURE)
+    return Party(cell, parts, role, _SURE, is_contracting=True)
 
 
 def _clauses(text: str, start: int, end: int) -> Iterator[tuple[Span, Span]]:

@@ -62,7 +62,9 @@ def _wanted(target: Target) -> tuple[str, float]:
 def _signatures(reading: Reading) -> list[Signature]:
     cached: list[Signature] | None = reading.__dict__.get("_signatures")
     if cached is None:
-        found = (_beside(line, reading) for line in reading.layout.lines if any(map(_is_signature, line.cells)))
+        lines = reading.layout.lines
+        found = [_beside(line, reading) for line in lines if any(map(_is_signature, line.cells))]
+        found += [_at_the_end(line, reading) for line in lines[len(lines) // 2 :]]
         cached = list(dict.fromkeys(one for one in found if one is not None))
         reading.__dict__["_signatures"] = cached
     return cached
@@ -87,6 +89,16 @@ def _beside(line: Line, reading: Reading) -> Signature | None:
             if day is not None and day.tokens:
                 return Signature(day, _town(other, cell, day, line, reading))
     return None
+
+
+def _at_the_end(line: Line, reading: Reading) -> Signature | None:
+    """A line that says nothing but a town and a day, where no word for a signature is near."""
+    cell = line.cells[0]
+    day = next(iter(values_in("date", cell.tokens, reading)), None)
+    if day is None or not day.tokens or cell.tokens[-1].index != day.tokens[-1]:
+        return None
+    place = _town(line, cell, day, line, reading)
+    return Signature(day, place) if place is not None else None
 
 
 def _gap(line: Line, other: Line) -> float:

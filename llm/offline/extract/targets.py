@@ -129,6 +129,8 @@ def _path_words(path: Path) -> tuple[str, ...]:
 
 
 def _party(words: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
+    if own[-1:] and own[-1] not in _PARTY_OF and own[-1].removesuffix("s") in _PARTY_OF:
+        words = own = (*own[:-1], own[-1].removesuffix("s"))  # "tenants"
     role = next((_PARTY_OF[word] for word in words if word in _PARTY_OF), "")
     joined = "".join(own)
     if joined in _PART_OF:

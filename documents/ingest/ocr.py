@@ -8,9 +8,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from documents.ingest.frames import Box
 from documents.ingest.layout import Layout, arrange
 from documents.ingest.pieces import Piece
 from documents.ingest.ruled import Comb, find_ruled, strip_of, without_ruled
+from documents.ingest.scanned import scanned_frames
+from documents.ingest.straight import Matrix, moved, straightened
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -42,6 +45,7 @@ class Reading:
     layout: Layout
     quarter_turns: int
     confidence: float
+    frames: tuple[Box, ...] = ()
 
 
 def read_picture(engine: OcrEngine, pixels: Pixels, width: float, height: float, extra: list[Piece]) -> Reading:
@@ -50,12 +54,16 @@ def read_picture(engine: OcrEngine, pixels: Pixels, width: float, height: float,
     `extra` are words that are known already (form values); what OCR read at the same place gives way to them.
     Units: boxes in the unit of width and height.
     """
+    seen_level = straightened(pixels)
+    if seen_level is not None:
+        pixels = seen_level[0]
     best = _read_turned(engine, pixels, 0)
     if best.on_its_side:  # the engine turns standing lines by itself, but their order and their boxes stay turned
         best = max((_read_turned(engine, pixels, turn) for turn in (1, 3)), key=lambda seen: seen.score)
     elif best.lines and best.confidence < _SURE:
         best = max(best, _read_turned(engine, pixels, 2), key=lambda seen: seen.score)
-    frame = _Frame(pixels.shape[1], pixels.shape[0], width, height, best.turns, _slope(best.lines))
+    matrix = None if seen_level is None else seen_level[1]
+    frame = _Frame(pixels.shape[1], pixels.shape[0], width, height, best.turns, _slope(best.lines), matrix)
     known = [frame.onto_picture(piece) for piece in extra]
     origins: dict[int, tuple[Piece, Piece]] = {}
     for line in best.lines + best.ruled:
@@ -65,8 +73,25 @@ def read_picture(engine: OcrEngine, pixels: Pixels, width: float, height: float,
         origins.update((id(straight), (straight, piece)) for straight, piece in _straight(pieces, frame.slope))
     origins.update((id(straight), (straight, piece)) for piece in known for straight, piece in _straight([piece], 0.0))
     layout = arrange([straight for straight, _ in origins.values()])
-    layout.pieces = [frame.onto_page(origins[id(piece)][1]) for piece in layout.pieces]
-    return Reading(layout, best.turns, best.confidence)
+    seen = [origins[id(piece)][1] for piece in layout.pieces]
+    layout.pieces = [frame.onto_page(piece) for piece in seen]
+    return Reading(layout, best.turns, best.confidence, _frames(pixels, layout, seen, frame))
+
+
+def _frames(pixels: Pixels, layout: Layout, pieces: list[Piece], frame: "_Frame") -> tuple[Box, ...]:
+    """The boxes around words and the lines under them that the picture shows. Units: those of the page."""
+    turned: Pixels = np.ascontiguousarray(np.rot90(pixels, frame.turns))
+    scale = frame.wide / turned.shape[1]
+    small = [
+        replace(piece, x0=piece.x0 * scale, y0=piece.y0 * scale, x1=piece.x1 * scale, y1=piece.y1 * scale)
+        for piece in pieces
+    ]
+    boxes = scanned_frames(turned, replace(layout, pieces=small), frame.wide)
+    onto = [
+        frame.onto_page(Piece("", x0 / scale, y0 / scale, x1 / scale, y1 / scale, 1.0, "ocr"))
+        for x0, y0, x1, y1 in boxes
+    ]
+    return tuple((piece.x0, piece.y0, piece.x1, piece.y1) for piece in onto)
 
 
 def _straight(pieces: list[Piece], slope: float) -> list[tuple[Piece, Piece]]:
@@ -167,18 +192,36 @@ class _Frame:
     height: float
     turns: int
     slope: float
+    matrix: Matrix | None = None
+    """From the picture with level lines to the picture as it was."""
+
+    @property
+    def wide(self) -> float:
+        """The width of the page as it is read. Units: the page's."""
+        return self.height if self.turns % 2 else self.width
 
     def onto_page(self, piece: Piece) -> Piece:
         corners = [self._turn_back(piece.x0, piece.y0), self._turn_back(piece.x1, piece.y1)]
-        xs, ys = sorted(corner[0] for corner in corners), sorted(corner[1] for corner in corners)
+        xs, ys = self._moved(corners, self.matrix)
         sx, sy = self.width / self.pixels_wide, self.height / self.pixels_high
         return replace(piece, x0=xs[0] * sx, y0=ys[0] * sy, x1=xs[1] * sx, y1=ys[1] * sy)
 
     def onto_picture(self, piece: Piece) -> Piece:
         sx, sy = self.pixels_wide / self.width, self.pixels_high / self.height
-        corners = [self._turn(piece.x0 * sx, piece.y0 * sy), self._turn(piece.x1 * sx, piece.y1 * sy)]
+        back = None if self.matrix is None else np.asarray(np.linalg.inv(self.matrix), dtype=np.float64)
+        xs, ys = self._moved([(piece.x0 * sx, piece.y0 * sy), (piece.x1 * sx, piece.y1 * sy)], back)
+        corners = [self._turn(xs[0], ys[0]), self._turn(xs[1], ys[1])]
         xs, ys = sorted(corner[0] for corner in corners), sorted(corner[1] for corner in corners)
         return replace(piece, x0=xs[0], y0=ys[0], x1=xs[1], y1=ys[1])
+
+    def _moved(self, corners: list[tuple[float, float]], matrix: Matrix | None) -> tuple[list[float], list[float]]:
+        """The sides of the box with these corners in the other picture: its middle moves, its size stays."""
+        xs, ys = sorted(corner[0] for corner in corners), sorted(corner[1] for corner in corners)
+        if matrix is None:
+            return xs, ys
+        middle = np.array([[sum(xs) / 2, sum(ys) / 2]])
+        x, y = (moved(middle, matrix) - middle)[0].tolist()
+        return [side + x for side in xs], [side + y for side in ys]
 
     def _turn(self, x: float, y: float) -> tuple[float, float]:
         """As numpy.rot90 does: counter-clockwise."""

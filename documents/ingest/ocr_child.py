@@ -13,7 +13,6 @@ from documents.ingest.child import read_limits, serve
 from documents.ingest.layout import arrange
 from documents.ingest.ocr import OcrEngine, read_picture
 from documents.ingest.rapid import RapidEngine
-from documents.ingest.scanned import scanned_frames
 from documents.ingest.textlayer import page_content
 
 
@@ -25,8 +24,7 @@ def read_page(engine: OcrEngine, fields: wire.Fields, blob: bytes) -> tuple[wire
     reading = read_picture(engine, pixels, page.width, page.height, known)
     if not reading.layout.pieces:
         return {"page": wire.page_as_fields(page_content(page, arrange(page.pieces), "text_layer"))}, b""
-    if not reading.quarter_turns:
-        page = replace(page, frames=scanned_frames(pixels, reading.layout, page.width))
+    page = replace(page, frames=reading.frames)
     return {"page": wire.page_as_fields(page_content(page, reading.layout, "ocr"))}, b""
 
 

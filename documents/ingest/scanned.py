@@ -18,6 +18,8 @@ from documents.ingest.pieces import Piece
 _RUN = 6.0
 """Units: heights. Words nearer to each other do not tell how a line falls."""
 _ENOUGH = 3
+_THICK, _GAP = 4.0, 6.0
+"""Units: points. Both edges of a line are so near; its parts are."""
 _STEEPEST = math.tan(math.radians(4))
 
 
@@ -32,7 +34,21 @@ def scanned_frames(pixels: npt.NDArray[np.uint8], layout: Layout, width: float) 
     scale = SCALE * width / gray.shape[1]
     small = np.asarray(cv2.resize(gray, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     boxes = find_frames(_straight(small, slope), [_turned(piece, slope) for piece in layout.pieces], SCALE, noisy=True)
-    return tuple(_turned_back(box, slope) for box in boxes)
+    return tuple(_turned_back(box, slope) for box in _whole(boxes))
+
+
+def _whole(boxes: Sequence[Box]) -> list[Box]:
+    """The boxes, with lines that are one, seen at its upper or lower edge or in parts, joined."""
+    kept = [box for box in boxes if box[3] > box[1]]
+    lines: list[Box] = []
+    for x0, y0, x1, _ in sorted(box for box in boxes if box[3] <= box[1]):
+        for place, held in enumerate(lines):
+            if abs(held[1] - y0) <= _THICK and x0 <= held[2] + _GAP and x1 >= held[0] - _GAP:
+                lines[place] = (min(held[0], x0), held[1], max(held[2], x1), held[1])
+                break
+        else:
+            lines.append((x0, y0, x1, y0))
+    return [*kept, *lines]
 
 
 def slope_of(layout: Layout) -> float:

@@ -10,6 +10,7 @@ from statistics import median
 from llm.content import DocumentContent, PageContent
 from llm.offline.layout.combs import combed
 from llm.offline.layout.frames import frames_of, placed
+from llm.offline.layout.level import levelled, levelled_frames, tilt_of
 from llm.offline.layout.model import Cell, Line, Token
 from llm.offline.layout.signs import CHECKED as CHECKED
 from llm.offline.layout.signs import UNCHECKED as UNCHECKED
@@ -37,8 +38,10 @@ def read_lines(document: DocumentContent) -> list[Line]:
     lines: list[Line] = []
     count = drawn = 0
     for page in document.pages:
-        frames = frames_of(page)
-        tokens = placed(_without_margins(_tokens(page, count), page), frames, drawn)
+        frames, words = frames_of(page), _tokens(page, count)
+        if (tilt := tilt_of(page, words)) is not None:
+            frames, words = levelled_frames(frames, tilt), levelled(words, tilt)
+        tokens = placed(_without_margins(words, page), frames, drawn)
         count += len(page.words) * 2 + 1
         drawn += len(frames)
         lines.extend(page_lines(tokens, first=len(lines)))

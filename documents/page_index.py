@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
@@ -41,27 +41,27 @@ class PageIndex:
     """Look up values on the pages of one document. Numbers and dates are parsed once, when first asked for."""
 
     def __init__(self, pages: Sequence[PageContent]) -> None:
-        self._pages = [IndexedPage(page.number, page.words, page.width / (page.height or 1.0)) for page in pages]
-        self._by_number = {page.number: page for page in self._pages}
+        self.pages = [IndexedPage(page.number, page.words, page.width / (page.height or 1.0)) for page in pages]
+        self._by_number = {page.number: page for page in self.pages}
 
     def text(self, value: str) -> list[Hit]:
         """Places that say `value`, blanks, case, hyphens, accents and line breaks aside."""
         wanted = fold_text(value)
         if not wanted:
             return self._signs(value.strip())
-        found = [(page, places) for page in self._pages for places in page.text.find(wanted)]
+        found = [(page, places) for page in self.pages for places in page.text.find(wanted)]
         return [page.hit(places) for page, places in found if page.says(value, places)]
 
     def opened_out(self, value: str) -> list[Hit]:
         """Places that say `value` with ä for ae, or the other way round."""
         wanted = fold_opened_out(value)
-        found = [(page, places) for page in self._pages for places in page.opened_out.find(wanted) if wanted]
+        found = [(page, places) for page in self.pages for places in page.opened_out.find(wanted) if wanted]
         return [page.hit(places) for page, places in found if page.says(value, places)]
 
     def _signs(self, value: str) -> list[Hit]:
         return [
             page.hit((position,))
-            for page in self._pages
+            for page in self.pages
             for position, word in enumerate(page.words)
             if value and value in word.text
         ]
@@ -124,7 +124,7 @@ class PageIndex:
         wanted = Counter(folded for word in _BETWEEN_WORDS.split(value) if (folded := fold_text(word)))
         if not 2 <= wanted.total() <= _MAX_SHUFFLED or not any(map(str.isalpha, value)):
             return []
-        found = {(page.number, places): page for page in self._pages for places in _shuffled_on(page, wanted)}
+        found = {(page.number, places): page for page in self.pages for places in _shuffled_on(page, wanted)}
         hits = [page.hit(places) for (_, places), page in found.items() if _same_words(page, places, said)]
         turned = list(said.values()) if wanted.total() == 2 else []  # "88802Northtown"
         return hits or (self.text(" ".join(reversed(turned))) if turned else [])
@@ -157,10 +157,10 @@ class PageIndex:
     def dates_apart(self, iso: str) -> list[Hit]:
         """Places that print it without signs between its parts, each in a box or a cell of its own: "01 05 2024"."""
         year, month, day = iso.split("-")
-        order, certain = self._date_order
+        order, certain = self.date_order
         ways = [f"{day}{month}{year}"] if order == "day_first" else [f"{month}{day}{year}"]
         ways += [] if certain else [f"{month}{day}{year}", f"{day}{month}{year}"]
-        found = {(page.number, places): page for way in ways for page in self._pages for places in page.text.find(way)}
+        found = {(page.number, places): page for way in ways for page in self.pages for places in page.text.find(way)}
         return [page.hit(places) for (_, places), page in found.items() if page.says(ways[0], places)]
 
     @cached_property
@@ -170,14 +170,14 @@ class PageIndex:
     @cached_property
     def _single_hits(self) -> dict[Decimal, list[Hit]]:
         """Numbers of single words, for columns so close that their numbers read as one."""
-        return self._parsed([(page, line) for page in self._pages for line in _single(page)])
+        return self._parsed([(page, line) for page in self.pages for line in _single(page)])
 
     @cached_property
     def _unit_hits(self) -> dict[Decimal, list[Hit]]:
         """Numbers with a unit set close: "12kg", "1.79 EUR/l"."""
         split = [
             (page, replace(line, text=said[0]))
-            for page in self._pages
+            for page in self.pages
             for line in _single(page)
             if (said := number_and_unit(line.text))
         ]
@@ -206,7 +206,7 @@ class PageIndex:
     @cached_property
     def _date_hits(self) -> dict[tuple[str, bool], list[Hit]]:
         """By date, and whether it can be no other."""
-        order, certain = self._date_order
+        order, certain = self.date_order
         found: dict[tuple[str, bool], dict[tuple[int, tuple[int, ...]], Hit]] = {}
         for page, line in self._lines():
             if sum(map(str.isdigit, line.text)) < _DIGITS_OF_DATE:
@@ -220,8 +220,13 @@ class PageIndex:
                         found.setdefault((iso, sure), {})[page.number, words] = page.hit(words)
         return {key: list(hits.values()) for key, hits in found.items()}
 
+    @property
+    def days_printed(self) -> Iterable[str]:
+        """Every date that is printed in full, in any reading."""
+        return (iso for iso, _ in self._date_hits)
+
     @cached_property
-    def _date_order(self) -> tuple[DateOrder, bool]:
+    def date_order(self) -> tuple[DateOrder, bool]:
         """The order of day and month, and whether the document tells: by a day above 12, its language, its country."""
         text = "\n".join(line.text for _, line in self._lines())
         pairs = {(int(match[1]), int(match[3])) for match in _NUMERIC_DAY.finditer(text)}
@@ -233,7 +238,7 @@ class PageIndex:
         return order, not (day_first and month_first) and bool(told or country)
 
     def _lines(self) -> list[tuple[IndexedPage, Line]]:
-        return [(page, line) for page in self._pages for line in page.lines]
+        return [(page, line) for page in self.pages for line in page.lines]
 
     def filled_in(self, hits: Sequence[Hit]) -> list[Hit]:
         """Of several places those in fields, on a form that was filled in: its printed words only ask."""

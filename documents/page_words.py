@@ -16,7 +16,7 @@ _WIDE_GAP = 0.9
 _BLANK = 0.5
 """Units: the same. No blank between two words of one text is wider."""
 _SEPARATORS = re.compile(
-    r"[^\w\s\-/.,'’–]+"
+    r"[^\w\s\-/.,'’–:]+|(?<!\d):+|:+(?!\d)"  # "09:40" is a time, "09" no part of it
     r"|(?<=\d{3})(?=[^\W\d_]{3})"  # "88802Northtown" is two words set close
     r"|(?<=[^\W\d_]\.)(?=\d{3})"  # "No.2468" too
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.accuracy.reading import Case
 from bench.accuracy.respelling import CHANGES, Change, Path, changed
-from bench.accuracy.scoring import at, leaves, normalized, stands_on_page
+from bench.accuracy.scoring import at, leaves, normalized, stands_in_quote, stands_on_page
 from documents.grounding import Grounding, ground
 
 _PLACED = ("found", "ambiguous")
@@ -88,7 +88,7 @@ def _is_right(case: Case, name: str, value: Any, given: Any, place: Grounding) -
     if isinstance(value, bool):
         return place.quote[:1] in "☒☑☐✓✔✗✘⊠[("
     said = isinstance(given, str) and normalized(given) in normalized(place.quote)
-    return said or stands_on_page(value, place.quote)
+    return said or stands_in_quote(value, place.quote, case.content.text)
 
 
 def _touches(place: Grounding, drawn: list[float]) -> bool:

@@ -19,7 +19,7 @@ Path = tuple[str | int, ...]
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _PRINTED = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)")
 _NUMBER = re.compile(r"\d[\d.,'’\s\u00a0\u202f]*")
-_CHECKED = "☒"
+_CHECKED = frozenset("☒☑✓✔✗✘✕✖⊠⊗◉⦿")
 _SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "CHF": "fr", "JPY": "¥"}
 
 
@@ -163,7 +163,7 @@ def score_places(case: Case, score: Score) -> dict[str, Grounding]:
         name = ".".join(map(str, path))
         if value in ("", 0) or not stands_on_page(value, case.content.text):
             continue  # 0 is false too: an empty box says less than a checked one
-        if value is True and _CHECKED not in case.content.text:
+        if value is True and not _CHECKED & set(case.content.text):
             continue
         score.to_locate += 1
         place = found[name]
@@ -177,11 +177,24 @@ def score_places(case: Case, score: Score) -> dict[str, Grounding]:
 
 def _is_right_place(case: Case, name: str, value: Any, place: Grounding) -> bool:
     if value is True:
-        return place.quote == _CHECKED
+        return place.quote in _CHECKED
     known = case.places.get(name)
     if known:
         return any(_touches(place, drawn) for drawn in known)
-    return stands_on_page(value, place.quote)
+    return stands_in_quote(value, place.quote, case.content.text)
+
+
+def stands_in_quote(value: Any, quote: str, text: str) -> bool:
+    """Whether a quote says a value; a date also by its day and month alone, where its year stands elsewhere in `text`:
+    the rows of many statements print no year."""
+    if stands_on_page(value, quote):
+        return True
+    if not _ISO.fullmatch(str(value)) or re.search(r"\d{4}", quote):
+        return False
+    day = date.fromisoformat(str(value))
+    digits = set(re.findall(r"\d+", quote))
+    has_month = {str(day.month), f"{day.month:02d}"} & digits or re.search(r"[^\W\d_]{3}", quote)
+    return bool(has_month) and str(day.year) in text and _date_stands(day, f"{quote} {day.year}")
 
 
 def _touches(place: Grounding, drawn: list[float]) -> bool:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from documents.grounding.boxes import CheckBoxes
+from documents.grounding.days import Days
 from documents.page_index import Hit, PageIndex, fold_text
 from documents.spellings import (
     AmountSaid,
@@ -38,6 +39,7 @@ class Lookup:
     def __init__(self, pages: Sequence[PageContent]) -> None:
         self.index = PageIndex(pages)
         self._boxes = CheckBoxes(pages)
+        self._days = Days(self.index)
 
     def places(self, path: str, value: Any, beside: Sequence[str] = ()) -> Places:
         """Where a value may stand. `beside` are the texts of its row."""
@@ -67,14 +69,27 @@ class Lookup:
             return Places(tuple(hits))
         if hits := self.index.text(text):
             return Places(tuple(hits))
-        days = dates_said(text)
+        if days := dates_said(text):
+            return self._of_days(days, in_row=any(part.isdigit() for part in path.split(".")))
+        return Places() if amount else Places(tuple(self._of_words(text)))
+
+    def _of_days(self, days: Sequence[str], *, in_row: bool) -> Places:
+        """A row may print a day without its year, and its day in full may stand above the table.
+
+        Outside of rows a day without a year may as well be one of every year.
+        """
+        short = [self._days.without_year(day) for day in days] if in_row else []
+        sure = _all(hits for hits, doubtful in short if not doubtful)
         if hits := _all(self.index.dates(day) for day in days):
-            return Places(tuple(hits))
+            return Places((*hits, *sure))
         if hits := _all(self.index.perhaps_dates(day) for day in days):
-            return Places(tuple(hits), doubtful=True)
-        if hits := _all(self.index.dates_apart(day) for day in days):
-            return Places(tuple(hits))
-        return Places() if days or amount else Places(tuple(self._of_words(text)))
+            return Places((*hits, *sure), doubtful=True)
+        if hits := _all([*map(self.index.dates_apart, days), *map(self._days.over_lines, days)]):
+            return Places((*hits, *sure))
+        if in_row:
+            hits = _all(hits for hits, _ in short)
+            return Places(tuple(hits), doubtful=not sure)
+        return Places(tuple(_all(self._days.without_year(day)[0] for day in days)), doubtful=True)
 
     def _of_amount(self, amount: AmountSaid, text: str, kind: str) -> list[Hit]:
         """A text of digits alone may be a code: then it stands on paper as it is, or nowhere."""

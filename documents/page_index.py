@@ -31,6 +31,8 @@ _FEW, _CLOSER = 4, 3
 _TWO_WAYS = re.compile(r"[.,]\d{3}(?!\d)")
 """What a point or a comma may be either sign in."""
 _DIGITS_OF_DATE = 3
+_BOXES_OF_DATE = (3, 6, 8)
+"""One box for day, month and year each, or for every digit."""
 _ENOUGH = 20_000
 """Units: characters. So much tells the language."""
 _MINUTES = re.compile(r"\d:\d{1,2}$")
@@ -41,7 +43,9 @@ class PageIndex:
     """Look up values on the pages of one document. Numbers and dates are parsed once, when first asked for."""
 
     def __init__(self, pages: Sequence[PageContent]) -> None:
-        self.pages = [IndexedPage(page.number, page.words, page.width / (page.height or 1.0)) for page in pages]
+        self.pages = [
+            IndexedPage(page.number, page.words, page.width / (page.height or 1.0), page.frames) for page in pages
+        ]
         self._by_number = {page.number: page for page in self.pages}
 
     def text(self, value: str) -> list[Hit]:
@@ -144,7 +148,20 @@ class PageIndex:
     def numbers(self, value: Decimal) -> list[Hit]:
         """Places that print this number, in any of the usual formats."""
         wanted = value.normalize()
-        return self._number_hits.get(wanted) or self._single_hits.get(wanted) or self._unit_hits.get(wanted, [])
+        parted = self._parted_hits.get(wanted, [])
+        lefts = {(hit.page, hit.words[:1]): hit for hit in parted}
+        whole = self._number_hits.get(wanted) or ([] if parted else self._single_hits.get(wanted))
+        return [lefts.get((hit.page, hit.words), hit) for hit in whole or parted] or self._unit_hits.get(wanted, [])
+
+    @cached_property
+    def _parted_hits(self) -> dict[Decimal, list[Hit]]:
+        """Amounts whose hundredths stand apart from them: "496 | 33"."""
+        found: dict[Decimal, list[Hit]] = {}
+        for page in self.pages:
+            for left, right in page.cents:
+                whole, hundredths = re.sub(r"[^\d-]", "", page.words[left].text), page.words[right].text
+                found.setdefault(Decimal(f"{whole}.{hundredths}").normalize(), []).append(page.hit((left, right)))
+        return found
 
     def dates(self, iso: str) -> list[Hit]:
         """Places that print this date (YYYY-MM-DD), in any of the usual formats."""
@@ -161,6 +178,9 @@ class PageIndex:
         ways = [f"{day}{month}{year}"] if order == "day_first" else [f"{month}{day}{year}"]
         ways += [] if certain else [f"{month}{day}{year}", f"{day}{month}{year}"]
         found = {(page.number, places): page for way in ways for page in self.pages for places in page.text.find(way)}
+        short = [*(way.replace(year, year[2:]) for way in ways), f"{year}{month}{day}"]
+        boxed = {(page.number, places): page for way in short for page in self.pages for places in page.text.find(way)}
+        found |= {key: page for key, page in boxed.items() if len(key[1]) in _BOXES_OF_DATE}
         return [page.hit(places) for (_, places), page in found.items() if page.says(ways[0], places)]
 
     @cached_property

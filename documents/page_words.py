@@ -30,6 +30,9 @@ _SHORT_CODE = 6
 """Fewer letters and digits without a blank stand close together: "1" and "5" of two cells are not 15."""
 _FILLED = 5
 """A page with so many words in fields is a form that was filled in."""
+_CENTS, _WHOLE = re.compile(r"\d\d"), re.compile(r"-?\d[\d.'’]*,?")
+_BOXED_OFF, _EDGE = 2.5, 0.003
+"""Units: heights of a word; fractions of the page. So near to the line between their boxes stand euros and cents."""
 _NEXT = 2
 """Units: words. A dash or a bullet may stand between two pieces."""
 _FARTHER = 1.5
@@ -145,11 +148,12 @@ class RunningText:
 
 @dataclass
 class IndexedPage:
-    """`shape` is width by height of the page."""
+    """`shape` is width by height of the page, `frames` the boxes that are drawn on it."""
 
     number: int
     words: Sequence[Word]
     shape: float = 1.0
+    frames: Sequence[Box] = ()
     lines: list[Line] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -172,6 +176,31 @@ class IndexedPage:
         """Units: heights of the word on the right."""
         word = self.words[right]
         return (word.x0 - self.words[left].x1) * self.shape / max(word.y1 - word.y0, 1e-6)
+
+    @cached_property
+    def cents(self) -> list[tuple[int, int]]:
+        """Words of digits with the hundredths of the same amount behind them: in a box of their own, or cut off."""
+        found = []
+        for left, right in pairwise(range(len(self.words))):
+            one, other = self.words[left], self.words[right]
+            if other.line != one.line or not _CENTS.fullmatch(other.text) or not _WHOLE.fullmatch(one.text):
+                continue
+            if self._is_cut_off(left, right) or self._is_boxed_off(left, right):
+                found.append((left, right))
+        return found
+
+    def _is_cut_off(self, left: int, right: int) -> bool:
+        return self.words[left].text[-1] in ",." and -_BLANK < self._gap(left, right) < _BLANK
+
+    def _is_boxed_off(self, left: int, right: int) -> bool:
+        one, other = self.words[left], self.words[right]
+        reach = _BOXED_OFF * (one.y1 - one.y0) / self.shape
+        middle = (one.y0 + one.y1) / 2
+        return any(
+            y0 < middle < y1 and max(one.x1 - _EDGE, other.x0 - reach) <= x <= min(other.x0 + _EDGE, one.x1 + reach)
+            for x0, y0, x1, y1 in self.frames
+            for x in (x0, x1)
+        )
 
     @cached_property
     def text(self) -> RunningText:

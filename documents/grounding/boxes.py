@@ -4,18 +4,20 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from documents.page_words import Box, Hit, fold_text
+from documents.grounding.asking import Asked, fits, read_asked
+from documents.page_words import Box, Hit, IndexedPage, fold_text
 from documents.spellings import yes_or_no
 from llm.content import DocumentContent, PageContent
+from llm.offline.extract.ticks import alike
 from llm.offline.layout.checks import find_checks
 from llm.offline.layout.lines import read_lines
 from llm.offline.layout.model import Check
-from llm.offline.matching.words import in_english, likeness, words_of, words_of_name
+from llm.offline.matching.words import words_of, words_of_name
 
 _MARK = re.compile(r"[☒☑☐□❏▢⊠✓✔✗✘]|^[\[(]")
 _ALIKE = 0.3
 _ASKS = 0.5
-_FARTHER_CAPTION = 0.05
+_DAY1 = re.compile(r"([a-z])(?=\d)")
 _SAME = 0.001
 _SAY_NOTHING = frozenset(["is", "has", "tax", "classify", "checked", "selected", "ticked", "box", "flag", "value"])
 """Words of property names that tell no box from another."""
@@ -28,29 +30,29 @@ class CheckBoxes:
         self._pages = {page.number: page for page in pages}
 
     @cached_property
-    def _checks(self) -> list[Check]:
+    def _asked(self) -> list[Asked]:
         marked = [page for page in self._pages.values() if any(_MARK.search(word.text) for word in page.words)]
-        return find_checks(read_lines(DocumentContent("", "", tuple(marked)))) if marked else []
+        lines = read_lines(DocumentContent("", "", tuple(marked))) if marked else []
+        return read_asked(lines, find_checks(lines))
 
     def hits(self, path: str, value: bool, beside: Sequence[str] = ()) -> list[Hit]:
         """The boxes that a property means, if they are checked as `value` says.
 
         `beside` are texts of the same row: an option that is named there ("label": "Express", "checked": true).
         """
-        own, answer = _specific(path), None
-        if len(own) > 1 and (answer := yes_or_no(own[-1])) is not None:
+        own, named = _specific(path), None
+        if len(own) > 1 and (named := yes_or_no(own[-1])) is not None:
             own = own[:-1]
         wanted = [words for words in (own, *map(words_of, beside)) if words]
-        scored = [
-            (_alike(wanted, captions), said, check)
-            for check in self._checks
-            for said, captions in _asked(check, answer)
-        ]
+        scored = [(score, said, asked) for asked in self._asked for score, said in fits(wanted, asked, named)]
         best = max((score for score, _, _ in scored), default=0.0)
         if best < _ALIKE:
             return []
-        meant = [(said, check) for score, said, check in scored if score > best - _SAME]
-        return [self._hit(check) for said, check in meant if said is value]
+        return [self._hit(asked.check) for score, said, asked in scored if score > best - _SAME and said is value]
+
+    def answers(self, path: str, value: bool, beside: Sequence[str] = ()) -> list[Hit]:
+        """The same for an answer in words: with the word beside the box, where it says the answer."""
+        return [self._with_option(hit) for hit in self.hits(path, value, beside)]
 
     def option(self, path: str, text: str) -> list[Hit] | None:
         """The box of an option that is an answer in words ("status": "single"), if it is checked.
@@ -59,12 +61,47 @@ class CheckBoxes:
         """
         wanted, folded = _specific(path), fold_text(text)
         offered = [
-            check
-            for check in self._checks
-            if check.question and check.captions and fold_text(check.captions[0]) == folded
-            if likeness(wanted, words_of(check.question)) >= _ASKS
+            asked.check
+            for asked in self._asked
+            if asked.question and fold_text(asked.option) == folded
+            if alike(wanted, words_of(asked.question)) >= _ASKS
         ]
-        return [self._hit(check) for check in offered if check.checked] if offered else None
+        return [self._with_option(self._hit(check)) for check in offered if check.checked] if offered else None
+
+    def offers(self, hit: Hit) -> bool:
+        """Whether a word is only what a box offers, or part of a sentence: "Yes" of "☐ Yes", of "if yes, when"."""
+        page = self._pages[hit.page]
+        after = page.words[hit.words[-1] + 1 : hit.words[-1] + 2]
+        goes_on = any(word.line == page.words[hit.words[-1]].line and word.text[:1].islower() for word in after)
+        return goes_on or hit.quote.endswith(",") or (hit.page, hit.words) in self._offered
+
+    @cached_property
+    def _offered(self) -> set[tuple[int, tuple[int, ...]]]:
+        return {(hit.page, words) for hit, words in self._options.items()}
+
+    @cached_property
+    def _options(self) -> dict[Hit, tuple[int, ...]]:
+        """The words of the option of each box."""
+        found = {}
+        for asked in self._asked:
+            hit = self._hit(asked.check)
+            words = self._words_beside(hit, asked.option)
+            if words:
+                found[hit] = words
+        return found
+
+    def _words_beside(self, hit: Hit, option: str) -> tuple[int, ...]:
+        texts = [word.text for word in self._pages[hit.page].words]
+        said = option.split()
+        for mark in hit.words:
+            for start in (mark + 1, mark - len(said)):
+                if start >= 0 and said and texts[start : start + len(said)] == said:
+                    return tuple(range(start, start + len(said)))
+        return ()
+
+    def _with_option(self, hit: Hit) -> Hit:
+        words = (*hit.words, *self._options.get(hit, ()))
+        return IndexedPage(hit.page, self._pages[hit.page].words).hit(words) if len(words) > 1 else hit
 
     def _hit(self, check: Check) -> Hit:
         page, token = self._pages[check.token.page], check.token
@@ -75,34 +112,11 @@ class CheckBoxes:
         return Hit(page.number, words[:1], (box,), token.text)
 
 
-def _asked(check: Check, named: bool | None) -> list[tuple[bool, list[str]]]:
-    """What a box says, and which captions ask it.
-
-    A box "Yes" or "No" answers the question beside it, when checked; a property that is `named` after the answer
-    ("electric_car_no") means that box alone.
-    """
-    captions = list(check.captions)
-    answer = yes_or_no(captions[0].strip(" .:")) if captions else None
-    if answer is None:
-        return [(check.checked, captions)]
-    asked = [check.question] if check.question else captions[1:]
-    if named is not None:
-        return [(check.checked, asked)] if named is answer else []
-    return [(answer, asked)] if check.checked else []
-
-
 def _specific(path: str) -> tuple[str, ...]:
     """Words that tell a property from its neighbours; of its parent where its own name says nothing."""
     for name in reversed(path.split(".")):
-        if not name.isdigit() and (words := tuple(w for w in words_of_name(name) if w not in _SAY_NOTHING)):
+        if not name.isdigit() and (
+            words := tuple(w for w in words_of_name(_DAY1.sub(r"\1 ", name)) if w not in _SAY_NOTHING)
+        ):
             return words
     return ()
-
-
-def _alike(wanted: Sequence[tuple[str, ...]], captions: Sequence[str]) -> float:
-    best = 0.0
-    for rank, caption in enumerate(captions):
-        said = words_of(caption.split("(")[0])
-        alike = max((likeness(words, one) for words in wanted for one in (said, in_english(said))), default=0.0)
-        best = max(best, alike * (1.0 - _FARTHER_CAPTION * rank))
-    return best

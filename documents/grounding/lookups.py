@@ -51,10 +51,13 @@ class Lookup:
         if not text.strip():
             return Places()
         meant = yes_or_no(text)
-        if meant is not None and (ticks := self._boxes.hits(path, meant, beside)):
+        if meant is not None and (ticks := self._boxes.answers(path, meant, beside)):
             return Places(tuple(ticks))
         options = self._boxes.option(path, text)
-        return self._of_text(path, text) if options is None else Places(tuple(options))
+        if options is not None:
+            return Places(tuple(options))
+        places = self._of_text(path, text)
+        return places if meant is None else Places(tuple(hit for hit in places.hits if not self._boxes.offers(hit)))
 
     def _of_number(self, number: Decimal, kind: str) -> list[Hit]:
         # A credit note prints -20.00 where a schema wants 20: the same amount, and the quote shows the sign.

@@ -182,7 +182,7 @@ def test_a_property_named_after_an_answer_means_that_box() -> None:
 
 def test_an_answer_in_words_is_found_at_the_option_that_is_checked() -> None:
     form = page("Marital status:   ☐ single   ☒ married   ☐ widowed")
-    assert place("married", *form.text.splitlines(), name="marital_status").quote == "☒"
+    assert place("married", *form.text.splitlines(), name="marital_status").quote == "☒ married"
     assert place("single", *form.text.splitlines(), name="marital_status").state == "not_found"
     assert place("single", *form.text.splitlines(), name="remark").quote == "single"
 

@@ -28,10 +28,10 @@ def ticked(target: Target, reading: Reading) -> Iterator[Ticked]:
 def _by_caption(wanted: tuple[str, ...], check: Check) -> Iterator[Ticked]:
     for rank, caption in enumerate(check.captions):
         said = words_of(caption.split("(")[0])
-        alike = max(likeness(wanted, words) for words in (said, in_english(said)))
-        alike = max(alike, 0.97 * meant_alike(senses_of(wanted), senses_of(said)))
-        if alike >= _ENOUGH and (polarity(said) is None or not check.question):
-            yield _value(check, state=check.checked), alike * (1.0 - 0.05 * rank), caption
+        fits = max(likeness(wanted, words) for words in (said, in_english(said)))
+        fits = max(fits, 0.97 * meant_alike(senses_of(wanted), senses_of(said)))
+        if fits >= _ENOUGH and (polarity(said) is None or not check.question):
+            yield _value(check, state=check.checked), fits * (1.0 - 0.05 * rank), caption
 
 
 def _by_question(wanted: tuple[str, ...], check: Check) -> Iterator[Ticked]:
@@ -41,10 +41,10 @@ def _by_question(wanted: tuple[str, ...], check: Check) -> Iterator[Ticked]:
     option, asked = words_of(check.captions[0].split("(")[0]), words_of(check.question.split("(")[0])
     side = polarity(option)
     if side is None:
-        yield _value(check, state=check.checked), _together(wanted, option, asked), check.captions[0]
+        yield _value(check, state=check.checked), together(wanted, option, asked), check.captions[0]
         return
     own = polarity(wanted[-1:]) if len(wanted) > 1 else None
-    fits = _alike(wanted[:-1] if own is not None else wanted, asked)
+    fits = alike(wanted[:-1] if own is not None else wanted, asked)
     if own is None:
         state = check.checked if side else not check.checked
         yield _value(check, state=state), fits * (1.0 if check.checked else 0.9), check.question
@@ -52,12 +52,12 @@ def _by_question(wanted: tuple[str, ...], check: Check) -> Iterator[Ticked]:
         yield _value(check, state=check.checked), fits, check.question
 
 
-def _together(wanted: tuple[str, ...], option: tuple[str, ...], asked: tuple[str, ...]) -> float:
+def together(wanted: tuple[str, ...], option: tuple[str, ...], asked: tuple[str, ...]) -> float:
     """How well an option and its question name a field between them: the option must say a part of it itself."""
     option = (*option, *(word for word in in_english(option) if word not in option))
     own = [max((word_likeness(word, other) for other in option), default=0.0) for word in content_words(wanted)]
     if not any(own):
-        return 0.9 * meant_alike(senses_of(wanted), senses_of((*asked, *option))) if _alike(wanted, option) else 0.0
+        return 0.9 * meant_alike(senses_of(wanted), senses_of((*asked, *option))) if alike(wanted, option) else 0.0
     both = [
         max(mine, 0.9 * max((word_likeness(word, other) for other in asked), default=0.0))
         for word, mine in zip(content_words(wanted), own, strict=True)
@@ -66,7 +66,8 @@ def _together(wanted: tuple[str, ...], option: tuple[str, ...], asked: tuple[str
     return sum(both) / len(both) * (0.6 + 0.4 * matched / len(option))
 
 
-def _alike(wanted: tuple[str, ...], asked: tuple[str, ...]) -> float:
+def alike(wanted: tuple[str, ...], asked: tuple[str, ...]) -> float:
+    """How well words that are printed name a field, by themselves or by what they mean in any language."""
     return max(likeness(wanted, asked), 0.97 * meant_alike(senses_of(wanted), senses_of(asked)))
 
 
@@ -76,7 +77,7 @@ def chosen(target: Target, reading: Reading) -> Iterator[Ticked]:
         if not check.checked:
             continue
         option = words_of(check.captions[0])
-        fits = _alike(target.words, words_of(check.question.split("(")[0])) if check.question else 0.0
+        fits = alike(target.words, words_of(check.question.split("(")[0])) if check.question else 0.0
         named = _named_option(target, option)
         if named is not None:
             yield Value(str(named), str(named), (check.token.index, *check.said)), 0.5 + 0.5 * fits, check.question

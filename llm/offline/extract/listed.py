@@ -7,7 +7,7 @@ from statistics import median
 from llm.offline.extract.targets import Target
 from llm.offline.layout.model import Cell, Layout, Line, Row, Table
 from llm.offline.layout.signs import CHECKED, UNCHECKED
-from llm.offline.tables.bodies import is_sum, words_in
+from llm.offline.tables.bodies import is_carried, is_sum, words_in
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure
 from llm.offline.tables.finding import cropped
@@ -144,7 +144,7 @@ def _rows(body: Sequence[Line], columns: Columns) -> list[Pieces]:
     tops: list[float] = []
     for line in body:
         pieces = columns.pieces(line)
-        if not pieces:
+        if not pieces or is_carried(words_in(pieces)):
             continue
         top, height = min(c.y0 for _, c in pieces), max(c.height for _, c in pieces)
         gap = top - max(c.y1 for _, c in rows[-1]) if rows else 0.0

@@ -25,20 +25,30 @@ def with_remaining(chosen: Columns, targets: Sequence[Target], table: Table) -> 
     """The columns found by name, and those that are left between them for the targets between theirs."""
     if not chosen or _SHARE * len(chosen) < len(targets) or len(chosen) == len(targets):
         return chosen
-    ordered = sorted((number, column) for number, (column, _) in chosen.items())
-    if any(after[1] <= before[1] for before, after in pairwise(ordered)):
-        return chosen
+    taken = {column for column, _ in chosen.values()}
+    ordered = _in_order(sorted((number, column) for number, (column, _) in chosen.items()))
     found = dict(chosen)
     edges = [(-1, -1), *ordered, (len(targets), len(table.headers))]
     for (first, left), (last, right) in pairwise(edges):
-        numbers = list(range(first + 1, last))
-        columns = [column for column in range(left + 1, right) if not _is_counting(table, column)]
+        numbers = [number for number in range(first + 1, last) if number not in chosen]
+        columns = [c for c in range(left + 1, right) if c not in taken and not _is_counting(table, c)]
         for number, column in _pairs(numbers, columns, targets, table).items():
             found[number] = (column, PAIRED)
     return found
 
 
+def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The most of the pairs whose columns stand in the order of their targets."""
+    runs: list[list[tuple[int, int]]] = []
+    for pair in pairs:
+        before = [run for run in runs if run[-1][1] < pair[1]]
+        runs.append([*max(before, key=len, default=[]), pair])
+    return max(runs, key=len, default=[])
+
+
 def _pairs(numbers: Sequence[int], columns: Sequence[int], targets: Sequence[Target], table: Table) -> dict[int, int]:
+    if len(columns) > len(numbers):  # what we know is something else is left for nobody
+        columns = [c for c in columns if not _names(table.headers[c]) - _asked(numbers, targets)]
     fits = {number: [c for c in columns if _may_be(targets[number], table, c)] for number in numbers}
     if len(numbers) == len(columns) and all(c in fits[n] for n, c in zip(numbers, columns, strict=True)):
         return dict(zip(numbers, columns, strict=True))
@@ -47,6 +57,11 @@ def _pairs(numbers: Sequence[int], columns: Sequence[int], targets: Sequence[Tar
         for number, own in fits.items()
         if len(own) == 1 and sum(own[0] in other for other in fits.values()) == 1
     }
+
+
+def _asked(numbers: Sequence[int], targets: Sequence[Target]) -> frozenset[str]:
+    concepts = (targets[number].concept for number in numbers)
+    return frozenset(concept.name for concept in concepts if concept is not None)
 
 
 def _may_be(target: Target, table: Table, column: int) -> bool:

@@ -75,7 +75,7 @@ def fill_arrays(arrays: Sequence[tuple[Path, Node]], root: Node, reading: Readin
             columns = columns_for(table, array.targets, proven[place])
             fit = _fit(columns, table) if table not in loose or _is_sure(columns, array, table) else 0.0
             if fit >= _ENOUGH:
-                fit += _part_fit(array, table) + (_trust(table) if table in loose else 0.0)
+                fit += _part_fit(array, table) + (_trust(table, array, reading) if table in loose else 0.0)
                 pairs.append((fit, -place, number))
     filled: dict[Path, list[Any]] = {path: [] for path, _ in arrays if path}
     used: list[Table] = []
@@ -118,9 +118,9 @@ def _in_context(target: Target) -> Target:
 
 
 def _asked_for(wanted: Sequence[_Wanted], reading: Reading) -> list[Table]:
-    known = {words_of(" ".join(table.headers)) for table in (*reading.tables, *reading.grids)} if wanted else set()
+    known = (*reading.tables, *reading.grids) if wanted else ()
     found = (table for array in wanted for table in lists_under(reading.layout, array.targets, header_score))
-    return [table for table in found if words_of(" ".join(table.headers)) not in known]
+    return [t for t in found if not any(same_head(t, other) and len(other.rows) >= len(t.rows) for other in known)]
 
 
 def _rows(table: Table, array: _Wanted, root: Node, reading: Reading, alike: Sequence[Table]) -> list[Any]:
@@ -145,8 +145,17 @@ def _is_sure(columns: Columns, array: _Wanted, table: Table) -> bool:
     return named >= min(2, wanted) and (len(table.rows) > 1 or 2 * named >= wanted)
 
 
-def _trust(table: Table) -> float:
-    return _ASKED if table.limits else _DRAWN
+def _trust(table: Table, array: _Wanted, reading: Reading) -> float:
+    """What a table counts that only a schema makes one: more than another where it has all rows of that and others."""
+    if not table.limits:
+        return _DRAWN
+    priced = any(_is(target, "line_amount") or _is(target, "unit_price") for target in array.targets)
+    return -_ASKED if not priced and any(_has_more(table, other) for other in reading.tables) else _ASKED
+
+
+def _has_more(table: Table, other: Table) -> bool:
+    held = {cell.line for row in other.rows for cells in row.cells for cell in cells}
+    return held <= table.lines and len(table.rows) > len(other.rows)
 
 
 def _words_in(table: Table) -> frozenset[int]:

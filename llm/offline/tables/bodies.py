@@ -27,6 +27,8 @@ _KNOWN = 2
 """A line that names so many columns is a head."""
 _BOXES = 4
 """So many names with a figure under each are boxes."""
+_MONTH = 3
+"""Units: letters of a month's name between the figures of a date."""
 _CARRIED = frozenset(
     ["ubertrag", "carried", "brought", "report", "reporter", "transport", "overdracht", "transporteren", "forward"]
 )
@@ -94,7 +96,9 @@ def _is_total(pieces: Pieces, columns: Columns) -> bool:
 
 def is_carried(text: str) -> bool:
     """Whether a line carries a sum over to the next page."""
-    return bool(_CARRIED & set(words_of(text)[:4]))
+    words = words_of(text)
+    dated = next((at for at, word in enumerate(words) if word.isalpha() and len(word) > _MONTH), 0)
+    return bool(_CARRIED & set(words[dated : dated + 4]))
 
 
 def words_in(pieces: Pieces) -> str:

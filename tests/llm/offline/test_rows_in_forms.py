@@ -143,3 +143,18 @@ def test_columns_of_lists_have_their_own_words_in_four_languages(name: str, head
 
 def test_a_word_that_is_part_of_another_name_is_none() -> None:
     assert named_as(words_of_name("purchase_date"), words_of("Rechnungsdatum")) == 0
+
+
+def test_columns_left_over_pair_up_even_where_one_stands_out_of_order() -> None:
+    paper = Paper()
+    paper.row(200, (40, "Determinand"), (160, "Method"), (260, "Result"), (340, "Units"), (440, "PCV*"))
+    paper.row(214, (40, "pH"), (160, "BS 1427"), (260, "8.1"), (340, "pH units"), (440, "6.5 - 9.5"))
+    paper.row(228, (40, "Nitrate"), (160, "IC W11"), (260, "61.4"), (340, "mg/l"), (440, "50"))
+    paper.row(242, (40, "Lead"), (160, "ICP-MS"), (260, "2"), (340, "µg/l"), (440, "10"))
+    columns = {"parameter": "string", "result": "number", "limit": "string", "method": "string"}
+    found = rows_of(document(paper), "determinations", **columns)
+    assert found == [
+        {"parameter": "pH", "result": 8.1, "limit": "6.5 - 9.5", "method": "BS 1427"},
+        {"parameter": "Nitrate", "result": 61.4, "limit": "50", "method": "IC W11"},
+        {"parameter": "Lead", "result": 2, "limit": "10", "method": "ICP-MS"},
+    ]

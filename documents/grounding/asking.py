@@ -41,7 +41,8 @@ def read_asked(lines: Sequence[Line], checks: Sequence[Check]) -> list[Asked]:
             option, question = shifted[check.token.index]
             found.append(_asked(check, option, question or check.question))
             continue
-        asked = _asked(check, check.captions[0] if check.captions else "", check.question)
+        beside = next((text for text in check.captions[:1] if not _MARKS & set(text)), "")
+        asked = _asked(check, beside, check.question)
         head = _head_of(check, heads) if asked.answer is None else None
         found.append(asked if head is None else _asked(check, head.text, check.question or asked.option))
     return found
@@ -131,8 +132,8 @@ def _answer(text: str) -> bool | None:
     return said if said is not None else polarity(words_of(text))
 
 
-def fits(wanted: Sequence[tuple[str, ...]], asked: Asked, named: bool | None) -> Iterator[tuple[float, bool]]:
-    """How well one of the names means a box, and what the box says then.
+def fits(wanted: Sequence[tuple[str, ...]], asked: Asked, named: bool | None) -> Iterator[tuple[float, bool | None]]:
+    """How well one of the names means a box, and what the box says then; None when it says nothing about it.
 
     A box "Yes" or "No" answers its question when it is checked; a name that says the answer itself
     ("electric_car_no") means that box alone.
@@ -141,10 +142,9 @@ def fits(wanted: Sequence[tuple[str, ...]], asked: Asked, named: bool | None) ->
         told = words_of(asked.question.split("(")[0])
         best = max((max(alike(words, told), likeness(words, in_english(told))) for words in wanted), default=0.0)
         if named is not None:
-            if named is asked.answer:
-                yield best, asked.check.checked
-        elif asked.check.checked:
-            yield best, asked.answer
+            yield best, asked.check.checked if named is asked.answer else None
+        else:
+            yield best, asked.answer if asked.check.checked else None
         return
     best = 0.0
     for words in wanted:

@@ -16,18 +16,28 @@ from llm.offline.matching.words import words_of, words_of_name
 
 _MARK = re.compile(r"[☒☑☐□❏▢⊠✓✔✗✘]|^[\[(]")
 _ALIKE = 0.3
+_HARDLY = 0.2
+"""Enough where nothing else is asked that is half as like."""
+_NEARLY = 0.9
 _ASKS = 0.5
 _DAY1 = re.compile(r"([a-z])(?=\d)")
 _SAME = 0.001
 _SAY_NOTHING = frozenset(["is", "has", "tax", "classify", "checked", "selected", "ticked", "box", "flag", "value"])
 """Words of property names that tell no box from another."""
 
+Claim = tuple[float, bool | None, Asked]
+"""How well a property means a box, and what the box says then; None for nothing."""
+
 
 class CheckBoxes:
-    """The check boxes of pages, read when they are first asked for."""
+    """The check boxes of pages, read when they are first asked for.
 
-    def __init__(self, pages: Sequence[PageContent]) -> None:
+    `paths` are the properties that may each mean a box: what one of them fits best is no other's.
+    """
+
+    def __init__(self, pages: Sequence[PageContent], paths: Sequence[str] = ()) -> None:
         self._pages = {page.number: page for page in pages}
+        self._paths = paths
 
     @cached_property
     def _asked(self) -> list[Asked]:
@@ -40,15 +50,49 @@ class CheckBoxes:
 
         `beside` are texts of the same row: an option that is named there ("label": "Express", "checked": true).
         """
+        claims = self._claims(path, beside)
+        best = max((score for score, _, _ in claims), default=0.0)
+        meant = [(said, asked) for score, said, asked in claims if score > best - _SAME]
+        if best < _ALIKE and not (best >= _HARDLY and self._stands_alone(claims, best)):
+            return []
+        return [self._hit(asked.check) for said, asked in meant if said is value]
+
+    def is_doubtful(self, path: str, beside: Sequence[str] = ()) -> bool:
+        """Whether boxes that fit a property equally well say different things: the same question to two people."""
+        claims = self._claims(path, beside)
+        best = max((score for score, _, _ in claims), default=0.0)
+        return len({said for score, said, _ in claims if score > best - _SAME and said is not None}) > 1
+
+    def _claims(self, path: str, beside: Sequence[str]) -> list[Claim]:
+        """How well each box fits a property, without those that another property fits better."""
+        return [
+            (score, said, asked)
+            for score, said, asked in self._fits(path, tuple(beside))
+            if beside or score >= _NEARLY * self._most_wanted.get(asked.check.token.index, 0.0)
+        ]
+
+    def _fits(self, path: str, beside: tuple[str, ...]) -> list[Claim]:
         own, named = _specific(path), None
         if len(own) > 1 and (named := yes_or_no(own[-1])) is not None:
             own = own[:-1]
         wanted = [words for words in (own, *map(words_of, beside)) if words]
-        scored = [(score, said, asked) for asked in self._asked for score, said in fits(wanted, asked, named)]
-        best = max((score for score, _, _ in scored), default=0.0)
-        if best < _ALIKE:
-            return []
-        return [self._hit(asked.check) for score, said, asked in scored if score > best - _SAME and said is value]
+        return [(score, said, asked) for asked in self._asked for score, said in fits(wanted, asked, named)]
+
+    @cached_property
+    def _most_wanted(self) -> dict[int, float]:
+        """How well each box fits the property that it fits best."""
+        found: dict[int, float] = {}
+        for path in self._paths:
+            for score, _, asked in self._fits(path, ()):
+                found[asked.check.token.index] = max(score, found.get(asked.check.token.index, 0.0))
+        return found
+
+    @staticmethod
+    def _stands_alone(claims: Sequence[Claim], best: float) -> bool:
+        """Whether nothing else that is asked is nearly as like the property as the best."""
+        likely = [asked for score, _, asked in claims if score > best / 2]
+        things = {asked.option if asked.answer is None else asked.question for asked in likely}
+        return len(things) == 1 and bool(likely[0].question)
 
     def answers(self, path: str, value: bool, beside: Sequence[str] = ()) -> list[Hit]:
         """The same for an answer in words: with the word beside the box, where it says the answer."""

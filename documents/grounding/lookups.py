@@ -34,17 +34,17 @@ class Places:
 
 
 class Lookup:
-    """Looks values up on the pages of one document."""
+    """Looks values up on the pages of one document. `boxes` are the properties that say yes or no."""
 
-    def __init__(self, pages: Sequence[PageContent]) -> None:
+    def __init__(self, pages: Sequence[PageContent], boxes: Sequence[str] = ()) -> None:
         self.index = PageIndex(pages)
-        self._boxes = CheckBoxes(pages)
+        self._boxes = CheckBoxes(pages, boxes)
         self._days = Days(self.index)
 
     def places(self, path: str, value: Any, beside: Sequence[str] = ()) -> Places:
         """Where a value may stand. `beside` are the texts of its row."""
         if isinstance(value, bool):
-            return Places(tuple(self._boxes.hits(path, value, beside)))
+            return Places(tuple(self._boxes.hits(path, value, beside)), self._boxes.is_doubtful(path, beside))
         if isinstance(value, int | float | Decimal):
             return Places(tuple(self._of_number(Decimal(str(value)), kind_of(path))))
         text = str(value)
@@ -52,7 +52,7 @@ class Lookup:
             return Places()
         meant = yes_or_no(text)
         if meant is not None and (ticks := self._boxes.answers(path, meant, beside)):
-            return Places(tuple(ticks))
+            return Places(tuple(ticks), self._boxes.is_doubtful(path, beside))
         options = self._boxes.option(path, text)
         if options is not None:
             return Places(tuple(options))

@@ -54,9 +54,9 @@ def ground(*, data: Any, pages: Sequence[PageContent]) -> dict[str, Grounding]:
 
     Empty arrays and objects are leaves too (state `absent`).
     """
-    lookup = Lookup(pages)
-    labels = Labels(lookup.index)
     leaves = [Leaf(path, value) for path, value in leaves_of(data)]
+    lookup = Lookup(pages, [leaf.path for leaf in leaves if isinstance(leaf.value, bool)])
+    labels = Labels(lookup.index)
     beside = texts_of_rows(leaves)
     for leaf in leaves:
         if leaf.value is False or not is_empty(leaf.value):

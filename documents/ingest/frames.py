@@ -23,6 +23,9 @@ _STEP = 14
 """How much darker or lighter the other side of an edge is."""
 _WIDE, _HIGH = 22.0, 8.0
 """Units: points. Shorter lines are strokes of letters."""
+_TALL = 10.0
+"""Units: points. In a scan letters are not exactly where their words are."""
+_EDGE = 1.0
 _NARROWEST = 18.0
 """Units: points. A narrower box is a cell of a comb or a check box."""
 _LOWEST = 7.0
@@ -64,7 +67,8 @@ def find_frames(picture: Gray, pieces: Sequence[Piece], scale: float, *, noisy: 
     flat = _rules(edges, _WIDE, scale, gap=gap)
     if noisy:
         flat = _without_feet(flat, pieces)
-    standing = _rules(_without_words(_edges(picture.T), pieces, scale), _HIGH, scale, gap=gap)
+    margin, least = (_EDGE, _TALL) if noisy else (0.0, _HIGH)
+    standing = _rules(_without_words(_edges(picture.T), pieces, scale, margin), least, scale, gap=gap)
     if len(flat.at) + len(standing.at) > _MOST_RULES:
         return ()
     boxes = {id(piece): _box_around(piece, flat, standing) for piece in pieces} if len(standing.at) else {}
@@ -80,10 +84,11 @@ def _edges(picture: Gray) -> Flags:
     return edges
 
 
-def _without_words(edges: Flags, pieces: Sequence[Piece], scale: float) -> Flags:
+def _without_words(edges: Flags, pieces: Sequence[Piece], scale: float, margin: float) -> Flags:
     """Standing edges (turned on their side) without those of letters."""
     for piece in pieces:
-        x0, y0, x1, y1 = (round(side * scale) for side in (piece.x0, piece.y0, piece.x1, piece.y1))
+        box = (piece.x0 - margin, piece.y0 - margin, piece.x1 + margin, piece.y1 + margin)
+        x0, y0, x1, y1 = (round(side * scale) for side in box)
         edges[max(0, x0) : max(0, x1), max(0, y0) : max(0, y1)] = False
     return edges
 

@@ -1,12 +1,12 @@
 """Candidates for a target: values that stand where its label points, with how well they fit."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 
 from llm.offline.extract.addresses import Party
+from llm.offline.extract.boxed import in_box, in_frame, labelled_values
 from llm.offline.extract.captions import is_numbered, same_print
 from llm.offline.extract.compound import divided, part_of
 from llm.offline.extract.headings import headed, headed_checks
@@ -31,23 +31,18 @@ from llm.offline.extract.unlabelled import (
 from llm.offline.extract.values import THRESHOLD, WORDY, Candidate, Value, values_in
 from llm.offline.layout.analysis import cells_below, cells_right
 from llm.offline.layout.model import Cell, Token
-from llm.offline.matching.lexicon import concepts
 from llm.offline.matching.senses import held, senses_of
 from llm.offline.matching.words import words_of
 from llm.offline.typing.amounts import currency_code
-from llm.offline.typing.codes import find_codes
 
 _LISTED = 0.5
 _REFERENCES = frozenset({"buyer_reference", "order_reference", "project_reference", "contract_reference"})
-_PHONE_DIGITS = range(8, 13)
-_TAX_DIGITS = 8
-"""A tax number has at least so many digits."""
 _SURE_LABEL = 0.9
 _STAMPED, _ON_SLIP = frozenset({"document_number", "time"}), 0.5
 _PRINTED = 0.5
 """What printed text counts as an answer on a page whose form fields are filled in."""
 _SEPARATORS = frozenset({"-", "–", "|", "●", "•"})
-_ID_PARTS, _FORM = 5, 8
+_FORM, _LETTERHEAD = 8, 0.8
 _FILLERS = frozenset({":", "*", "#", "-", "–", "=", "Nr.", "No.", "n°"})
 
 
@@ -56,7 +51,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     if target.kind == "boolean":
         boxes = [*ticked(target, reading), *headed_checks(target, reading), *from_fields(target, reading)]
         return sorted((Candidate(*box) for box in boxes if box[1] >= THRESHOLD), key=_by_score)
-    asked = reading.asks_a_person and target.concept is not None and target.concept.form
+    asked = bool(target.under) or (reading.asks_a_person and target.concept is not None and target.concept.form)
     found = [*_from_labels(target, reading), *from_patterns(target, reading)]
     asked = asked or (len(reading.framed) >= _FORM and not reading.is_business)
     found += from_parties(target, [party for party in parties if party.is_contracting] if asked else parties)
@@ -91,6 +86,12 @@ def _off_slips(found: list[Candidate], target: Target, reading: Reading) -> list
         return found
     inside = {token.index for index in slip for cell in reading.layout.lines[index].cells for token in cell.tokens}
     return [told.weaker(_ON_SLIP) if inside.issuperset(told.value.tokens) else told for told in found]
+
+
+def _outside_boxes(parties: Iterator[Candidate], reading: Reading) -> list[Candidate]:
+    """In a form names and addresses are told by its boxes; what stands outside of them may be the letterhead."""
+    free = (told for told in parties if len(reading.framed) >= _FORM)
+    return [told.weaker(_LETTERHEAD) for told in free if not reading.filled_in & set(told.value.tokens)]
 
 
 def _from_compounds(target: Target, reading: Reading) -> Iterator[Candidate]:
@@ -153,7 +154,7 @@ def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, 
     """Values of `kind` behind the label in its cell, else right of it, else below it. Units: reach 0–1."""
     framed = reading.framed.get(hit.cell.tokens[0].index)
     if framed is not None:
-        yield from _in_frame(framed, kind, reading)
+        yield from in_frame(framed, kind, reading)
         return
     rest = _until_next_label(hit, kind, reading)
     worded = _worded_reference(hit, rest, kind, reading)
@@ -161,7 +162,7 @@ def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, 
         yield worded, 0.7
         return
     if rest:
-        inline = _ordered(_labelled_values(kind, rest, reading), kind, rest)
+        inline = _ordered(labelled_values(kind, rest, reading), kind, rest)
         for rank, value in enumerate(inline[:3]):
             yield value, 1.0 - 0.05 * rank
         if inline and kind not in WORDY:
@@ -182,22 +183,6 @@ def _worded_reference(hit: Hit, rest: Sequence[Token], kind: str, reading: Readi
     return next(iter(values_in("text", tokens, reading)), None)
 
 
-def _labelled_values(kind: str, tokens: Sequence[Token], reading: Reading) -> list[Value]:
-    """The values behind a label; a tax number of a form that is not known is whatever number stands there."""
-    found = values_in(kind, tokens, reading)
-    if not found and kind == "phone":
-        return [Value(t.text, t.text, (t.index,)) for t in tokens if t.text.isdigit() and len(t.text) in _PHONE_DIGITS]
-    if found or kind != "vat_id":
-        return found
-    whole = "".join(token.text for token in tokens[:5] if not token.text.endswith(":"))
-    for code in find_codes("vat_id", re.sub(r"[.\-]", "", whole)):
-        return [Value(code.value, code.value, tuple(token.index for token in tokens[:5]))]
-    numbers = values_in("id", tokens, reading)
-    return [
-        replace(value, fit=0.85 * value.fit) for value in numbers if sum(map(str.isdigit, value.text)) >= _TAX_DIGITS
-    ]
-
-
 def _ordered(values: list[Value], kind: str, tokens: Sequence[Token]) -> list[Value]:
     """Of several amounts behind one label the one with a currency, else the last one is meant."""
     between = [token for token in tokens if sum(map(str.isalpha, token.text)) > 3]
@@ -215,7 +200,7 @@ def _beside(hit: Hit, kind: str, reading: Reading, *, weakened: bool) -> Iterato
         yield from ((value, factor) for value in values_in(kind, over.tokens if over else (), reading)[:1])
         return
     if first in reading.answers_under:
-        yield from ((value, factor * reach) for value, reach in _in_box(reading.answers_under[first], kind, reading))
+        yield from ((value, factor * reach) for value, reach in in_box(reading.answers_under[first], kind, reading))
         return
     right = list(_right(hit, kind, reading))
     yield from ((value, factor * reach) for value, reach in right)
@@ -234,30 +219,9 @@ def _right(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
             return
         sure = _ends_label(hit) or hit.cell.tokens[0].index in reading.in_lists
         caption = wordy and not sure and (same_print(cell, hit.cell) or is_numbered(hit.cell))
-        for value in _labelled_values(kind, _value_tokens(cell), reading)[:1]:
+        for value in labelled_values(kind, _value_tokens(cell), reading)[:1]:
             distance = max(0.0, cell.x0 - hit.cell.x1) / width
             yield value, (0.7 if caption else 1.0) * (0.97 - 0.25 * distance - 0.06 * rank)
-
-
-def _in_box(lines: Sequence[Cell], kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
-    """Under a caption, in its box: a text is the first line, the rest of that line with it."""
-    first = [cell for cell in lines if abs(cell.middle - lines[0].middle) < 0.5 * lines[0].height]
-    rows = [first, *([cell] for cell in lines if cell not in first)] if kind not in WORDY else [first]
-    for rank, row in enumerate(rows):
-        tokens = [token for cell in row for token in cell.tokens]
-        yield from ((value, 0.97 - 0.05 * rank) for value in _labelled_values(kind, tokens, reading)[:1])
-
-
-def _in_frame(cells: Sequence[Cell], kind: str, reading: Reading) -> Iterator[tuple[Value, float]]:
-    """What is written in the box of a caption: a text is all of it, anything else what is of its kind in a line."""
-    first = [token for cell in cells if abs(cell.middle - cells[0].middle) < 0.5 * cell.height for token in cell.tokens]
-    if kind == "id" and 1 < len(first) <= _ID_PARTS and any(map(str.isdigit, first[-1].text)):
-        yield from ((value, 1.0) for value in values_in("text", first, reading)[:1])
-    if kind == "text" and len(cells) > 1:
-        tokens = [token for cell in cells for token in cell.tokens]
-        yield from ((value, 1.0) for value in values_in(kind, tokens, reading)[:1])
-    if cells:
-        yield from _in_box(cells, kind, reading)
 
 
 def _ends_label(hit: Hit) -> bool:
@@ -278,7 +242,7 @@ def _below(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, float
         if same_print(cell, hit.cell) and cell.y0 - last.y1 < 0.5 * cell.height and cell.text[:1].islower():
             last = cell
             continue
-        values = _labelled_values(kind, _comb(slot, kind, reading), reading)[:1]
+        values = labelled_values(kind, _comb(slot, kind, reading), reading)[:1]
         yield from ((value, 0.97 - 0.08 * rank) for value in values)
         rank += 1
         if values and (kind in WORDY or kind == "id"):
@@ -392,8 +356,3 @@ def _depth_bonus(target: Target, cell: Cell, reading: Reading) -> float:
         inside = 0.75 if cell.line in reading.table_lines else 1.0
         return (0.92 + 0.08 * depth) * inside
     return 1.0
-
-
-def known(name: str) -> bool:
-    """Whether the vocabulary has a concept of this name."""
-    return name in concepts()

@@ -3,20 +3,26 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from llm.offline.extract.captions import LEADING_NUMBER
 from llm.offline.layout.model import Cell, Frame, Layout
 from llm.offline.layout.signs import CHECKED, UNCHECKED
+from llm.offline.typing.amounts import currency_code
 
 _OTHER = 1.07
 """How much larger one print is than another, at least."""
 _MOST_CELLS, _MOST_LINES = 24, 9
 _LONGEST = 16
 """Units: words of a caption."""
-_NEAR = 4.0
+_NEAR = 14.0
 """Units: heights. How far before a line to write on its caption may end."""
+_PARTED = 1.0
+"""Units: heights. Lines so near to each other are for the parts of one answer: day, month, year."""
+_PART_LENGTH = 4
 _CLOSE = 1.3
 """Units: heights of a caption. How far under the line it may stand."""
 _ENOUGH = 3
 _ROOM = 1.9
+_CENTS, _COLUMNS = 2, 3
 _EDGE = 3.0
 """Units: points. How exactly two boxes touch."""
 
@@ -42,7 +48,8 @@ def framed_answers(layout: Layout, *, typed: bool) -> Answers:
     sizes = Counter(round(2 * caption.height) for caption, answer in inside if caption.y0 < answer[0].y0)
     usual = {size for size, count in sizes.items() if count >= _ENOUGH}
     if not usual:
-        return found
+        return {**found, **(_in_next_boxes(layout, boxes, {*found, *taken}) if not typed else {})}
+    found.update(_in_next_boxes(layout, boxes, {*found, *taken}) if not typed else {})
     for caption, answer in inside:
         if any(abs(2 * caption.height - size) <= 1 for size in usual):
             found[caption.tokens[0].index] = answer
@@ -123,6 +130,58 @@ def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
     return [sorted(row, key=lambda cell: cell.x0) for row in rows]
 
 
+def _in_next_boxes(layout: Layout, boxes: dict[int, list[Cell]], known: set[int]) -> Answers:
+    """Captions alone in a box whose answer stands in another print in the box right of it, else in the one under it."""
+    alone = {
+        number: cells
+        for number, cells in boxes.items()
+        if len({round(cell.height) for cell in cells}) == 1 and not any(cell.tokens[0].index in known for cell in cells)
+    }
+    found: Answers = {}
+    for number, cells in alone.items():
+        worded = [cell for cell in cells if len(cell.tokens) > 1 or not LEADING_NUMBER.match(cell.text)]
+        if not worded or not all(_may_be_caption(cell) and not currency_code(cell.text) for cell in worded):
+            continue
+        for beside in (True, False):
+            other = _next_box(layout, number, alone, beside=beside)
+            if not beside and _is_in_row(layout, number, alone):
+                break
+            if other >= 0 and alone[other][0].height >= _OTHER * cells[0].height:
+                cents = _next_box(layout, other, alone, beside=True) if beside else -1
+                more = alone[cents] if cents >= 0 and _is_cents(alone[other], alone[cents]) else []
+                found.update((cell.tokens[0].index, (*alone[other], *more)) for cell in worded)
+                break
+    return found if len(found) >= _ENOUGH else {}
+
+
+def _is_in_row(layout: Layout, number: int, boxes: dict[int, list[Cell]]) -> bool:
+    """Whether it is one of several boxes beside each other, as the heads of a table are."""
+    frame = layout.frames[number]
+    level = (layout.frames[other] for other in boxes)
+    return sum(
+        box.page == frame.page and abs(box.y0 - frame.y0) < _EDGE and abs(box.y1 - frame.y1) < _EDGE for box in level
+    ) >= _COLUMNS
+
+
+def _is_cents(units: Sequence[Cell], cents: Sequence[Cell]) -> bool:
+    number = units[0].text.replace(".", "").replace(",", "").replace(" ", "").replace("'", "")
+    return len(cents) == 1 and len(cents[0].text) == _CENTS and cents[0].text.isdigit() and number.isdigit()
+
+
+def _next_box(layout: Layout, number: int, boxes: dict[int, list[Cell]], *, beside: bool) -> int:
+    """The box that touches another one at its right side, or under it, and is as high or as wide; -1: none."""
+    frame = layout.frames[number]
+    for other in boxes:
+        box = layout.frames[other]
+        if beside:
+            touch = abs(box.x0 - frame.x1) < _EDGE and abs(box.y0 - frame.y0) < _EDGE and abs(box.y1 - frame.y1) < _EDGE
+        else:
+            touch = abs(box.y0 - frame.y1) < _EDGE and abs(box.x0 - frame.x0) < _EDGE and abs(box.x1 - frame.x1) < _EDGE
+        if touch and box.page == frame.page:
+            return other
+    return -1
+
+
 def _left_empty(layout: Layout, boxes: dict[int, list[Cell]], answered: Answers) -> Answers:
     """Captions alone in a box with room for an answer, beside boxes like it that were filled in."""
     sizes = {round(cell.height, 1) for cell in layout.cells if cell.tokens[0].index in answered}
@@ -161,7 +220,7 @@ def _on_lines(layout: Layout) -> Answers:
             written[cell.tokens[0].blank].append(cell)
     before: Answers = {}
     under: Answers = {}
-    for number, cells in written.items():
+    for number, cells in _parts_joined(layout, written):
         line = layout.frames[number]
         if (caption := _before(layout, cells[0], line)) is not None:
             before[caption.tokens[0].index] = tuple(cells)
@@ -169,6 +228,21 @@ def _on_lines(layout: Layout) -> Answers:
             under[caption.tokens[0].index] = tuple(cells)
     found = {**(under if len(under) > 1 else {}), **before}
     return found if len(found) >= _ENOUGH else {}
+
+
+def _parts_joined(layout: Layout, written: dict[int, list[Cell]]) -> Iterator[tuple[int, list[Cell]]]:
+    """The lines with what stands on them; those that hold only parts of one answer together."""
+    joined: list[tuple[int, list[Cell]]] = []
+    for number, cells in sorted(written.items(), key=lambda it: (it[1][0].line, it[1][0].x0)):
+        if joined:
+            first, others = joined[-1]
+            gap = layout.frames[number].x0 - layout.frames[others[-1].tokens[0].blank].x1
+            level = others[-1].line == cells[0].line and -1 < gap < _PARTED * cells[0].height
+            if level and all(len(cell.text) <= _PART_LENGTH and cell.text.isdigit() for cell in (*others, *cells)):
+                joined[-1] = first, [*others, *cells]
+                continue
+        joined.append((number, cells))
+    yield from joined
 
 
 def _before(layout: Layout, cell: Cell, line: Frame) -> Cell | None:

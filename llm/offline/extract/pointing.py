@@ -17,7 +17,7 @@ from llm.offline.matching.words import likeness, word_list, words_of, words_of_n
 
 ALIKE = 0.58
 """Units: likeness 0–1. What names a target at least so well points to it."""
-_SURE, _WHOLE = 0.85, 0.9
+_SURE, _IN_BOX, _WHOLE = 0.85, 0.7, 0.9
 _INLINE = frozenset({"id", "date", "amount", "percent", "iban", "bic", "vat_id", "phone", "time"})
 """Kinds whose values stand behind a word inside a line of several things."""
 _GIVEN = {
@@ -46,7 +46,14 @@ _ROLES = {"seller": "seller", "buyer": "buyer", "ship_to": "delivery"}
 def hits_for(target: Target, reading: Reading) -> list[Hit]:
     """Where labels for the target stand; those under another heading than its parent's count less."""
     found = _hits_for(target, reading)
-    return found if target.under else [_weaker(h, 0.6) if elsewhere(target, h, reading) else h for h in found]
+    return found if target.printed else [_weaker(hit, _trust(target, hit, reading)) for hit in found]
+
+
+def _trust(target: Target, hit: Hit, reading: Reading) -> float:
+    """Captions under another heading, or beside no box or line of a form that has them, are hardly meant."""
+    drawn = len(reading.framed) < _FORM or reading.is_business or hit.end < len(hit.cell.tokens)
+    without = not drawn and hit.cell.tokens[0].index not in reading.framed
+    return (0.6 if elsewhere(target, hit, reading) else 1.0) * (0.85 if without else 1.0)
 
 
 def _hits_for(target: Target, reading: Reading) -> list[Hit]:
@@ -65,11 +72,16 @@ def _hits_for(target: Target, reading: Reading) -> list[Hit]:
     if target.concept is not None:
         found.extend(_specific(target, hit) for hit in _concept_hits(target, reading))
         alike = (hit for caption in captions if (hit := _alike_hit(target, caption, reading)))
-        sure = (hit for hit in alike if hit.quality >= _SURE and not _names_another(hit, target.concept, reading))
+        sure = (hit for hit in alike if _is_sure(hit, reading) and not _names_another(hit, target.concept, reading))
         found.extend(_weaker(hit, 0.92) for hit in sure)
     elif target.part not in {"postcode", "line1", "line2", "street"} or not target.party:
         found.extend(hit for caption in captions if (hit := _alike_hit(target, caption, reading)))
     return found
+
+
+def _is_sure(hit: Hit, reading: Reading) -> bool:
+    """Whether words alone point to a thing that the vocabulary knows: in boxes less will do, nothing else is there."""
+    return hit.quality >= (_IN_BOX if hit.cell.tokens[0].index in reading.framed else _SURE)
 
 
 def _is_printed(caption: Caption, target: Target) -> bool:
@@ -159,7 +171,7 @@ def _meant(target: Target, caption: Caption, reading: Reading) -> float:
     wanted, label = senses_of(target.words), senses_of(caption.words)
     role = _ROLES.get(target.party, "")
     without = tuple(part for part in wanted if role not in part) if role else wanted
-    given = _given(target) | reading.topics
+    given = _given(target) | (reading.topics if len(reading.framed) < _FORM else frozenset())
     if any(part & _BY_UNIT for part in wanted):
         given |= _unit(caption, reading)
     if role and not any(role not in part and any(part & other for other in without) for part in label):

@@ -22,6 +22,8 @@ _REST = re.compile(r"^(?:\d{1,2}|\d{4,})[.,]\d{2}$")
 _PUNCTUATION = " \t:;,|●•*=_–-▶►"
 _ID_TOKEN = re.compile(r"^[#№]?[\w./\-+*&]*\d[\w./\-+*&]*$|^[A-Z0-9]{2,}(?:[_/-][A-Z0-9]+)+$|^[A-Z]{3,}\d*$")
 _NO_PREFIX = frozenset({"NR", "NO", "N", "ID", "TVA", "VAT", "BTW", "HT", "TTC", "DE"})
+_ID_LAST = re.compile(r"^[A-Z]$")
+"""The letter that ends a number in groups: "QQ 77 41 09 A"."""
 _ID_MORE = re.compile(r"^(?:[-–/]|[-–]?\d[\d./-]*,?|[A-Z0-9]{1,4}\d[A-Z0-9]*,?)$")
 
 
@@ -35,8 +37,8 @@ class Value:
     fit: float = 1.0
 
 
-_COMBED, _YEARS = 8, (1900, 2050)
-"""A date without signs has so many figures, and is of one of these years."""
+_PARTED, _YEARS = {(8,), (2, 2, 4), (4, 2, 2)}, (1900, 2050)
+"""How many figures stand together in a date without signs; it is of one of these years."""
 THRESHOLD = 0.3
 """Units: score. What fits a target less is no answer."""
 WORDY = frozenset({"text", "name", "party"})
@@ -107,8 +109,9 @@ def _codes(kind: str, tokens: Sequence[Token]) -> list[Value]:
 
 def _dates(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     text, owners = joined(tokens)
-    if len(text) == _COMBED and text.isdigit():
-        return _combed(text, tokens, reading)
+    close = "".join(token.text for token in tokens)
+    if close.isdigit() and tuple(len(token.text) for token in tokens) in _PARTED:
+        return _combed(close, tokens, reading)
     return [
         Value(
             date.iso,
@@ -182,6 +185,8 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
             end += 1
         while end > place + 1 and not any(map(str.isdigit, tokens[end - 1].text)):
             end -= 1
+        if end - place > 1 and end == len(tokens) - 1 and _ID_LAST.match(tokens[end].text):
+            end += 1
         run = tokens[place:end]
         plain = " ".join(part.text for part in run).strip("#:;,()").rstrip(".")
         if plain.isalpha() and len(run) < len(tokens):

@@ -85,3 +85,33 @@ def test_captions_that_stand_twice_are_told_apart_by_their_headings() -> None:
         "applicant": {"first_name": "Tobias", "employer": "Tobias Works"},
         "co_applicant": {"first_name": "Linnea", "employer": "Linnea Works"},
     }
+
+
+def test_answers_in_the_next_box_are_read_with_their_cents_and_a_table_is_none_of_this() -> None:
+    paper = Paper()
+    boxes: list[Frame] = []
+    for row, (caption, units, cents) in enumerate(
+        [("Overtime", "1.250", "40"), ("Bonus", "300", "00"), ("Fees", "12", "5")]
+    ):
+        top = 40.0 + 20 * row
+        paper.put(44, top + 5, caption, size=7).put(204, top + 4, units).put(264, top + 4, cents)
+        boxes += [(40, top, 200, top + 20), (200, top, 260, top + 20), (260, top, 300, top + 20)]
+    for column, (head, said) in enumerate([("Miles", "86"), ("Rate", "0,45"), ("Sum", "38,70")]):
+        left = 40.0 + 100 * column
+        paper.put(left + 4, 205, head, size=7).put(left + 4, 224, said)
+        boxes += [(left, 200, left + 100, 220), (left, 220, left + 100, 240)]
+    reading = Reading(drawn(paper, *boxes))
+
+    assert read(drawn(paper, *boxes), "Overtime", "Bonus") == {"Overtime": "1.250,40", "Bonus": "300,00"}
+    assert not any(cell.text in {"86", "0,45"} for cells in reading.framed.values() for cell in cells)
+
+
+def test_the_parts_of_a_date_on_lines_of_their_own_are_one_answer() -> None:
+    paper = Paper()
+    paper.put(40, 40, "Surname").put(125, 40, "Wetherall").put(40, 60, "Town").put(125, 60, "Marden")
+    paper.put(40, 80, "Date of birth").put(125, 80, "14").put(152, 80, "03").put(179, 80, "1992")
+    lines = (120, 51, 300, 51), (120, 71, 300, 71), (120, 91, 145, 91), (148, 91, 172, 91), (175, 91, 210, 91)
+
+    found = read(drawn(paper, *lines), "Surname", "DateOfBirth")
+
+    assert found == {"Surname": "Wetherall", "DateOfBirth": "1992-03-14"}

@@ -31,7 +31,8 @@ _TO = frozenset(
 def headed(target: Target, reading: Reading) -> Iterator[tuple[Value, float, str]]:
     """Answers whose column is headed by the first words of a name and whose caption says the others."""
     yield from _in_grid(target, reading)
-    words = target.words if target.concept is None and not target.under and _is_filled_in(reading) else ()
+    plain = target.concept is None and not target.under and len(target.path) == 1
+    words = target.words if plain and _is_filled_in(reading) else ()
     for cut in range(1, len(words)):
         heads = [cell for cell in reading.cells if _is_named(cell, words[:cut])]
         if not heads:

@@ -11,12 +11,15 @@ from llm.offline.extract.targets import Target
 from llm.offline.extract.values import THRESHOLD, Candidate, Value, values_in
 from llm.offline.layout.model import Cell
 from llm.offline.matching.lexicon import concept_of
-from llm.offline.matching.words import words_of
+from llm.offline.matching.senses import held, senses_of
+from llm.offline.matching.words import likeness, words_of
 
 _SAID = 0.6
 """Units: likeness 0–1. Of a caption to what a name says beside its group's."""
 _BASE, _MORE = 0.82, 0.3
 _INSIDE, _OUTSIDE, _ELSEWHERE, _LOOSE = 1.06, 0.7, 0.25, 0.93
+_OF_NAME = 0.3
+_NAMES = frozenset({"name", "names", "company", "title", "type", "text", "description", "details", "number"})
 _UNPLACED, _TAKEN, _IN_TURN = 0.6, 0.28, 1.05
 """What a candidate counts by its place. Units: factor."""
 
@@ -49,10 +52,9 @@ def _factor(target: Target, told: Candidate, home: Group | None, groups: Groups)
     token = groups.reading.tokens.get(told.value.tokens[0]) if told.value.tokens else None
     if token is None:
         return 1.0
+    own, label = groups.of(target), words_of(told.label)
     if home is not None and home.holds(token):
-        return _INSIDE
-    own = groups.of(target)
-    label = words_of(told.label)
+        return _OF_NAME if _says_only_whose(home, home.rests[target.path], label) else _INSIDE
     if any(names(group, label) for group in own[:1]) and len(label) > 1:
         return 1.0
     others = [other for other in groups.strangers(target) if other.holds(token)]
@@ -63,6 +65,13 @@ def _factor(target: Target, told: Candidate, home: Group | None, groups: Groups)
         taken = any(group.rests[target.path] in other.rests.values() for group in whole for other in others)
         return _TAKEN if taken else (_UNPLACED if whole else _LOOSE)
     return _OUTSIDE if home is not None else 1.0
+
+
+def _says_only_whose(home: Group, rest: tuple[str, ...], label: tuple[str, ...]) -> bool:
+    """Whether a caption is the group's name and no more: what stands behind it is a name, not an address or a date."""
+    if not label or set(rest) & _NAMES or not home.is_object or not names(home, label):
+        return False
+    return likeness(rest, label) == 0 and not held(senses_of(rest)) & held(senses_of(label))
 
 
 def _inside(target: Target, home: Group, reading: Reading) -> Iterator[Candidate]:

@@ -48,6 +48,7 @@ _DONE_BY = frozenset({"by", "durch", "par", "door"})
 """What a name of who did something ends with: "referred_by"."""
 _SHORT = 3
 """Units: words of a name."""
+_ENDS = frozenset({("from",), ("to",), ("von",), ("bis",), ("de",), ("a",), ("van",), ("tot",)})
 _DATE_WORDS = frozenset(["date", "datum", "dob", "day"])
 
 
@@ -113,6 +114,8 @@ def make_target(path: Path, node: Mapping[str, Any], json_type: str, *, column: 
     concept = concept_of(own, columns=column) or (None if column else concept_of(words) or meant_by(own, json_type))
     if not column and len(path) > 1 and (longer := concept_of(words)):
         concept = longer
+    if len(path) > 1 and own in _ENDS and concept is not None and concept.kind == "party":
+        concept = None  # when something began or ended, or where
     if party and part != "name" and concept is not None and concept.form:
         concept = None  # a part of the seller's or the buyer's address, not what a form asks for
     kind = _kind(concept, json_type, words, str(node.get("format", "")), about)

@@ -169,6 +169,10 @@ def _currencies(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     return found
 
 
+def _ends_in_letter(rest: Sequence[Token]) -> bool:
+    return len(rest) == 1 and bool(_ID_LAST.match(rest[0].text))
+
+
 def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
     """Numbers and codes: the first token that looks like one, with the groups of digits that continue it."""
     if len(tokens) == 1 and re.fullmatch(r"[A-Z]{1,3}", tokens[0].text):
@@ -185,9 +189,7 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
             end += 1
         while end > place + 1 and not any(map(str.isdigit, tokens[end - 1].text)):
             end -= 1
-        if end - place > 1 and end == len(tokens) - 1 and _ID_LAST.match(tokens[end].text):
-            end += 1
-        run = tokens[place:end]
+        run = tokens[place : end + (end - place > 1 and _ends_in_letter(tokens[end:]))]
         plain = " ".join(part.text for part in run).strip("#:;,()").rstrip(".")
         if plain.isalpha() and len(run) < len(tokens):
             continue

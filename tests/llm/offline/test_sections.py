@@ -112,3 +112,21 @@ def test_an_area_holds_what_stands_in_its_middle() -> None:
     area = Area(1, 100, 100, 200, 200)
     assert area.holds(Token("x", 0, 1, 190, 150, 205, 160))
     assert not area.holds(Token("x", 0, 2, 190, 150, 205, 160))
+
+
+def test_a_school_named_after_its_caption_is_no_answer_to_when_it_began() -> None:
+    paper = Paper().put(40, 60, "Education", size=13)
+    paper.row(90, (40, "High School:"), (130, "Stowe Union"))
+    paper.row(110, (40, "From:"), (130, "Sept. 2011"), (260, "To:"), (300, "June 2015"))
+    paper.row(130, (40, "College:"), (130, "Green Ridge"))
+    paper.row(150, (40, "From:"), (130, "Sept. 2016"))
+    found = _ask(paper, high_school=("name", "from", "to"), college=("name", "from", "to"))
+    assert found["high_school"] == {"name": "Stowe Union", "from": "Sept. 2011", "to": "June 2015"}
+    assert found["college"] == {"name": "Green Ridge", "from": "Sept. 2016", "to": ""}
+
+
+def test_the_letter_that_ends_a_number_in_groups_is_part_of_it() -> None:
+    paper = Paper().row(60, (40, "National Insurance number:"), (200, "QQ 77 41 09 A"))
+    assert _ask(paper, applicant=("national_insurance_number",))["applicant"] == {
+        "national_insurance_number": "QQ 77 41 09 A"
+    }

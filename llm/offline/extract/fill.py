@@ -37,11 +37,26 @@ def extract(response_format: Any, reading: Reading) -> Any:
     if not isinstance(result, dict):
         return result
     targets, arrays = targets_of(root, root)
-    for assigned in assign(targets, reading):
+    told = assign(targets, reading)
+    for assigned in told:
         _put(result, assigned.target.path, assigned.value)
+    taken_off = {abs(one.value) for one in told if _is_discount(one)}
     for path, rows in fill_arrays(arrays, root, reading).items():
-        _put(result, path, rows)
+        _put(result, path, [row for row in rows if not _takes_off(row, taken_off)] if taken_off else rows)
     return result
+
+
+def _is_discount(assigned: Assigned) -> bool:
+    concept = assigned.target.concept
+    return concept is not None and concept.name == "discount_total" and isinstance(assigned.value, (int, float))
+
+
+def _takes_off(row: Any, amounts: set[float]) -> bool:
+    """Whether a row is the line of a discount that the schema asks for apart: no item."""
+    numbers = (
+        [value for value in row.values() if isinstance(value, (int, float)) and value] if isinstance(row, dict) else []
+    )
+    return len(numbers) == 1 and numbers[0] < 0 and -numbers[0] in amounts
 
 
 def assign(targets: list[Target], reading: Reading) -> list[Assigned]:

@@ -16,8 +16,10 @@ MAX_TARGETS = 600
 
 _PARTIES = {
     "seller": "seller vendor supplier merchant issuer sender store provider contractor employer landlord lessor "
-    "insurer laboratory hotel verkaufer lieferant vendeur fournisseur bank utility creditor operator versorger "
-    "anbieter arbeitgeber vermieter glaubiger labor employeur operateur bailleur creancier emetteur assureur "
+    "insurer laboratory hotel shop restaurant pharmacy cafe bakery cinema garage retailer taxi pub bar market dealer "
+    "magasin enseigne boutique pharmacie boulangerie commerce winkel zaak apotheek bakkerij geschaft laden markt "
+    "apotheke backerei gaststatte filiale verkaufer lieferant vendeur fournisseur bank utility creditor operator "
+    "versorger anbieter arbeitgeber vermieter glaubiger labor employeur operateur bailleur creancier emetteur assureur "
     "laboratoire leverancier werkgever verhuurder schuldeiser afzender absender expediteur verzekeraar",
     "buyer": "buyer customer client recipient bill billing sold invoicee kaufer kunde acheteur purchaser "
     "employee tenant lessee insured policyholder guest passenger subscriber holder cardholder debtor titulaire "

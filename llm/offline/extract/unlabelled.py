@@ -109,11 +109,13 @@ def _head_dates(reading: Reading) -> Iterator[Candidate]:
 
 
 def _stamped_dates(reading: Reading) -> Iterator[Candidate]:
-    """ "08-02-2025 16:51" wherever it stands: tills stamp their papers with day and time."""
+    """ "08-02-2025 16:51" or "16:51 08-02-2025" wherever it stands: tills stamp their papers with day and time."""
     for line in reading.layout.lines:
         tokens = [token for cell in line.cells for token in cell.tokens]
-        days = values_in("date", tokens[:4], reading)
-        if len(days) == 1 and days[0].tokens[0] == tokens[0].index and values_in("time", tokens[1:5], reading):
+        days = values_in("date", tokens[:6], reading)
+        times = values_in("time", tokens[:6], reading)
+        first = {token.index for token in tokens[:2]}
+        if len(days) == 1 and times and first & {*days[0].tokens, *times[0].tokens}:
             yield Candidate(days[0], 0.34)
 
 

@@ -182,7 +182,8 @@ def _ids(tokens: Sequence[Token], reading: Reading) -> list[Value]:
         text = token.text.strip("#:;,()").rstrip(".")
         if token.index in dated or token.text.startswith("(") or not _is_id(text, place, tokens):
             continue
-        if find_dates(text, reading.order) and not re.search(r"[A-Za-z]", text) and place == 0 and len(tokens) == 1:
+        whole = any(date.end - date.start == len(text) for date in find_dates(text, reading.order))
+        if whole and not re.search(r"[A-Za-z]", text) and place == 0 and len(tokens) == 1:
             return []
         end = place + (1 if _ID_TOKEN.match(text) else 2)
         while end < len(tokens) and _ID_MORE.match(tokens[end].text) and not _is_date(tokens[end], reading):

@@ -30,6 +30,8 @@ _BOX = re.compile(rf"^([{_SIGNS}])(?=[^\W\d_])")
 _FILLED = {"●": "○◯", "⚫": "⚪○◯", "•": "○◯", "■": "□", "◼": "◻□"}
 """Signs that say "chosen" only where the empty sign stands on the page too: alone they begin the items of lists."""
 _MARKED = re.compile(r"^([-−]?[$€£]?\d[\d.,']*[.,]\d{2})([A-Z])$")
+_LABELLED = re.compile(r"^([^\W\d_][\w.-]*[^\W\d_]\.?:)([\dA-Z*#][\w.*#/-]*)$")
+"""A label and its value without a blank between them: "Kasse:3", "Bon-Nr.:6630"."""
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -98,13 +100,13 @@ def _clean(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """A word; a check box that is glued to a word, or a tax's letter to an amount, stands alone."""
+    """A word; a check box glued to a word, a tax letter to an amount, or a value to its label stands alone."""
     if not text:
         return []
     match = _BOX.match(text)
     if match:
         return [match.group(1), text[1:]]
-    marked = _MARKED.match(text)
+    marked = _MARKED.match(text) or _LABELLED.match(text)
     return list(marked.groups()) if marked else [text]
 
 

@@ -9,7 +9,7 @@ from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum,
 from llm.offline.tables.columns import Columns, is_of_pay
 from llm.offline.tables.figures import is_figure, is_money, is_numeric
 from llm.offline.tables.heads import Head, head_at, names_of
-from llm.offline.tables.lists import better_list, find_lists
+from llm.offline.tables.lists import better_list, find_lists, summed_list
 from llm.offline.tables.sections import sectioned
 from llm.offline.tables.sides import sides
 from llm.offline.tables.torn import torn_apart
@@ -36,11 +36,14 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
         last = found[-1] if found and not _is_summed_up(on_page, found[-1][1]) else None
     taken = {index for table in tables for index in table.lines}
     items = [table for table in tables if _has_items(table)]
-    paid = [table for table in tables if is_of_pay(table.headers) and _has_amounts(table)]
+    paid = [table for table in tables if is_of_pay(table.headers) and _has_amounts(table) and not _has_rates(table)]
     if paid:
         tables = [part for table in tables for part in (sectioned(table, lines) if table in paid else [table])]
     elif not items:
-        tables += find_lists(inside, taken)
+        summed = summed_list(inside) or summed_list(lines)
+        if summed is not None:  # what was taken for a table among them is none
+            tables = [table for table in tables if not table.lines & summed.lines]
+        tables += [summed] if summed is not None else find_lists(inside, taken)
     elif len(items) == 1 and (better := better_list(inside, items[0], taken - items[0].lines)) is not None:
         tables = [better if table is items[0] else table for table in tables]
     return tables
@@ -170,6 +173,12 @@ def _has_amounts(table: Table) -> bool:
     return any(
         is_money(row.text(column)) for row in table.rows for column in range(len(row.cells)) if row.cells[column]
     )
+
+
+def _has_rates(table: Table) -> bool:
+    """Whether most rows say a rate: a summary of taxes."""
+    rated = sum(any("%" in row.text(column) for column in range(len(row.cells))) for row in table.rows)
+    return 2 * rated >= len(table.rows)
 
 
 def _has_figures(table: Table) -> bool:

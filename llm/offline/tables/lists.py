@@ -138,6 +138,12 @@ def find_lists(lines: Sequence[Line], taken: Set[int]) -> list[Table]:
     return []
 
 
+def summed_list(lines: Sequence[Line]) -> Table | None:
+    """The items that come to a total below them, if there are several."""
+    items = _proven(_walked(lines, frozenset()))
+    return _table(items, lines) if len(items) > 1 else None
+
+
 def better_list(lines: Sequence[Line], table: Table, taken: Set[int]) -> Table | None:
     """The items that come to the total, where no column of their table does: a scan may have torn its head apart."""
     walk = _walked(lines, taken)

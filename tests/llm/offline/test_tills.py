@@ -2,6 +2,8 @@
 
 import pytest
 
+from llm.offline.layout.lines import read_lines
+from tests.llm.offline.paper import Paper, document
 from tests.llm.offline.test_lists import extract
 
 TEXT = {"type": "string"}
@@ -40,3 +42,49 @@ Terminal-ID   63125590
 """
     found = extract(paper, {"document_number": TEXT, "time": TEXT, "terminal_id": TEXT})
     assert found == {"document_number": "6630", "time": "18:22", "terminal_id": "63125590"}
+
+
+def test_a_discount_that_is_asked_for_apart_is_no_item() -> None:
+    paper = "Corner Shop\n\nTea     2.00\nBread     3.00\nDiscount card     -0.50\nTotal     4.50\n"
+    row = {"type": "object", "properties": {"name": TEXT, "total": {"type": "number"}}}
+    items = {"type": "array", "items": row}
+
+    apart = extract(paper, {"items": items, "discount": {"type": "number"}})
+    assert [one["name"] for one in apart["items"]] == ["Tea", "Bread"]
+    assert [one["name"] for one in extract(paper, {"items": items})["items"]] == ["Tea", "Bread", "Discount card"]
+
+
+def test_items_that_come_to_the_total_win_over_a_table_among_them() -> None:
+    paper = """De Zilte Meeuw
+
+tafel         rekening      personen
+7             003381        4
+3 x Witbier à 3,75      11,25 H
+1 x Huiswijn à 5,20      5,20 H
+2 x Saté à 21,50      43,00 L
+Totaal      59,45
+"""
+    row = {"type": "object", "properties": {"name": TEXT, "total": {"type": "number"}}}
+    found = extract(paper, {"items": {"type": "array", "items": row}})
+    assert found["items"] == [
+        {"name": "Witbier", "total": 11.25},
+        {"name": "Huiswijn", "total": 5.2},
+        {"name": "Saté", "total": 43.0},
+    ]
+
+
+def test_days_are_read_behind_their_times() -> None:
+    paper = "Corner Shop\n\nTea     2.00\nTotal     2.00\n\n17:05     22-11-2025\n"
+    assert extract(paper, {"date": TEXT}) == {"date": "2025-11-22"}
+
+
+def test_a_value_glued_to_its_label_is_a_word_of_its_own() -> None:
+    paper = Paper().row(40, (40, "Markt:0417"), (200, "Kasse:3"), (300, "TSE:00:12"))
+    (line,) = read_lines(document(paper))
+    assert [token.text for cell in line.cells for token in cell.tokens] == [
+        "Markt:",
+        "0417",
+        "Kasse:",
+        "3",
+        "TSE:00:12",
+    ]

@@ -30,8 +30,9 @@ _BOX = re.compile(rf"^([{_SIGNS}])(?=[^\W\d_])")
 _FILLED = {"●": "○◯", "⚫": "⚪○◯", "•": "○◯", "■": "□", "◼": "◻□"}
 """Signs that say "chosen" only where the empty sign stands on the page too: alone they begin the items of lists."""
 _MARKED = re.compile(r"^([-−]?[$€£]?\d[\d.,']*[.,]\d{2})([A-Z])$")
-_LABELLED = re.compile(r"^([^\W\d_][\w.-]*[^\W\d_]\.?:)([\dA-Z*#][\w.*#/-]*)$")
-"""A label and its value without a blank between them: "Kasse:3", "Bon-Nr.:6630"."""
+_TYPED_OVER = re.compile(r"^(?=[_.…]*[^\W_])(?:_+|\.{3,}|…+)?([^_…].*?)(?:_+|\.{3,}|…+)?$")
+_LONGEST_BLANK = 200
+"""Units: characters."""
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -69,8 +70,10 @@ def _tokens(page: PageContent, first: int) -> list[Token]:
     if not page.words:
         return _tokens_of_text(page, first)
     for word in page.words:
-        for text in _parts(_clean(word.text)):
-            box = (word.x0 * width, word.y0 * height, word.x1 * width, word.y1 * height)
+        said, left, right = _without_blanks(_clean(word.text))
+        x0, x1 = word.x0 + left * (word.x1 - word.x0), word.x1 - right * (word.x1 - word.x0)
+        for text in _parts(said):
+            box = (x0 * width, word.y0 * height, x1 * width, word.y1 * height)
             found.append(Token(text, first + len(found), page.number, *box, origin=word.origin))
     return _with_choices(found)
 
@@ -97,6 +100,14 @@ def _tokens_of_text(page: PageContent, first: int) -> list[Token]:
 def _clean(text: str) -> str:
     visible = _INVISIBLE.sub("", text.replace("\u00a0", " ").replace("\u202f", " "))
     return visible.encode("utf-8", "ignore").decode("utf-8").strip()
+
+
+def _without_blanks(text: str) -> tuple[str, float, float]:
+    """An answer without the blank that it was typed into ("__Berg_____"), and the shares that are cut off each end."""
+    match = _TYPED_OVER.match(text) if len(text) <= _LONGEST_BLANK else None
+    if match is None:
+        return text, 0.0, 0.0
+    return match.group(1), match.start(1) / len(text), (len(text) - match.end(1)) / len(text)
 
 
 def _parts(text: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from llm.content import DocumentContent
 from llm.offline.extract.reading import Reading
 from llm.offline.propose.kind import kind_of
@@ -96,3 +98,12 @@ def test_sender_and_recipient_stand_under_from_and_to() -> None:
         paper.row(54 + 60 * place, (40, "Name"), (120, name)).row(68 + 60 * place, (40, "Street"), (120, street))
     found = extracted(document(paper), "SenderStreet", "RecipientStreet")
     assert found == {"SenderStreet": "Tannery Close", "RecipientStreet": "Lyng"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [("__Berg_____", "Berg"), ("....Berg....", "Berg"), ("_D.A._", "D.A."), ("a_b", "a_b"), ("No.", "No.")],
+)
+def test_an_answer_that_was_typed_over_a_blank_is_read_without_it(typed: str, answer: str) -> None:
+    line = Reading(document(Paper().put(40, 40, f"Name: {typed}"))).layout.lines[0]
+    assert [token.text for cell in line.cells for token in cell.tokens] == ["Name:", answer]

@@ -30,6 +30,8 @@ _BOX = re.compile(rf"^([{_SIGNS}])(?=[^\W\d_])")
 _FILLED = {"●": "○◯", "⚫": "⚪○◯", "•": "○◯", "■": "□", "◼": "◻□"}
 """Signs that say "chosen" only where the empty sign stands on the page too: alone they begin the items of lists."""
 _MARKED = re.compile(r"^([-−]?[$€£]?\d[\d.,']*[.,]\d{2})([A-Z])$")
+_LABELLED = re.compile(r"^([^\W\d_][\w.-]*[^\W\d_]\.?:)([\dA-Z*#][\w.*#/-]*)$")
+"""A label and its value without a blank between them: "Kasse:3", "Bon-Nr.:6630"."""
 _TYPED_OVER = re.compile(r"^(?=[_.…]*[^\W_])(?:_+|\.{3,}|…+)?([^_…].*?)(?:_+|\.{3,}|…+)?$")
 _LONGEST_BLANK = 200
 """Units: characters."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 
-from documents.page_words import Hit, IndexedPage, Line, fold_opened_out, fold_text
+from documents.page_words import Hit, IndexedPage, Line, fold_as_read, fold_opened_out, fold_text
 from documents.spellings import centuries, number_and_unit, same_numbers
 from llm.content import PageContent
 from llm.offline.matching.lexicon import language_of
@@ -18,6 +18,9 @@ __all__ = ["Hit", "PageIndex", "fold_text"]
 
 _MAX_SCATTERED, _MAX_STARTS = 40, 5
 _MAX_SHUFFLED, _SHORT_WORD = 6, 3
+_LETTER, _LETTERS = re.compile(r"[^\W\d_lIiOo]"), 5
+_MISREAD = str.maketrans("lIO", "110")
+_HYPHENED = re.compile(r"(?<=[^\W\d_]-)(?=[^\W\d_])")
 _STATE = 14
 """Units: letters. Between a city and a postcode a state may stand."""
 _BETWEEN_WORDS = re.compile(r",?\s+|,$")
@@ -62,6 +65,15 @@ class PageIndex:
         found = [(page, places) for page in self.pages for places in page.opened_out.find(wanted) if wanted]
         return [page.hit(places) for page, places in found if page.says(value, places)]
 
+    def as_read(self, value: str) -> list[Hit]:
+        """Places on scans that say a text of several letters, when 1 and l, 0 and O are taken for each other."""
+        wanted = fold_as_read(value)
+        if len(_LETTER.findall(value)) < _LETTERS:
+            return []
+        found = [(page, places) for page in self.pages for places in page.as_read.find(wanted)]
+        hits = [page.hit(places) for page, places in found]
+        return [hit for hit in hits if same_numbers(value.translate(_MISREAD), hit.quote.translate(_MISREAD))]
+
     def _signs(self, value: str) -> list[Hit]:
         return [
             page.hit((position,))
@@ -75,7 +87,7 @@ class PageIndex:
 
         Cut into the longest pieces that stand on the page, each one below or beside the piece before it.
         """
-        words = value.split()
+        words = _HYPHENED.sub(" ", value).split()
         if not 2 <= len(words) <= _MAX_SCATTERED:
             return []
         for start in self._first_pieces(words):

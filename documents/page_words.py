@@ -16,7 +16,8 @@ _WIDE_GAP = 0.9
 _BLANK = 0.5
 """Units: the same. No blank between two words of one text is wider."""
 _SEPARATORS = re.compile(
-    r"[^\w\s\-/.,'’–:]+|(?<!\d):+|:+(?!\d)"  # "09:40" is a time, "09" no part of it
+    r"[^\w\s\-/.,'’–:]+|(?<!\d):+|:+(?!\d)|(?<=\d\d:\d\d):"  # "09:40" is a time, "09" no part of it
+    r"|(?<=[xX]{3})(?=\d)"  # what is masked
     r"|(?<=\d{3})(?=[^\W\d_]{3})"  # "88802Northtown" is two words set close
     r"|(?<=[^\W\d_]\.)(?=\d{3})"  # "No.2468" too
 )
@@ -26,8 +27,10 @@ _STROKES = str.maketrans(
 _OPENED_OUT = str.maketrans(
     {"ä": "ae", "Ä": "ae", "ö": "oe", "Ö": "oe", "ü": "ue", "Ü": "ue", "ø": "oe", "Ø": "oe", "å": "aa", "Å": "aa"}
 )
+_MISREAD = str.maketrans({"l": "1", "i": "1", "o": "0"})
 _SHORT_CODE = 6
 """Fewer letters and digits without a blank stand close together: "1" and "5" of two cells are not 15."""
+_FEW_WORDS = 20
 _FILLED = 5
 """A page with so many words in fields is a form that was filled in."""
 _CENTS, _WHOLE = re.compile(r"\d\d"), re.compile(r"-?\d[\d.'’]*,?")
@@ -43,6 +46,11 @@ def fold_text(text: str) -> str:
     """Letters and digits only, without case or accents: how two spellings are compared."""
     decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
     return "".join(char for char in decomposed.casefold() if char.isalnum())
+
+
+def fold_as_read(text: str) -> str:
+    """The same where l, I and 1, O and 0 are not told apart: how a scan is read."""
+    return fold_text(text).translate(_MISREAD)
 
 
 def fold_opened_out(text: str) -> str:
@@ -209,6 +217,11 @@ class IndexedPage:
     @cached_property
     def opened_out(self) -> RunningText:
         return RunningText(self.words, fold_opened_out)
+
+    @cached_property
+    def as_read(self) -> RunningText:
+        is_scan = any(word.origin == "ocr" for word in self.words[:_FEW_WORDS])
+        return RunningText(self.words if is_scan else (), fold_as_read)
 
     @cached_property
     def by_folded(self) -> dict[str, list[int]]:

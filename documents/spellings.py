@@ -21,6 +21,7 @@ _OTHER_CURRENCIES = re.compile(
 )
 _NUMBER_AND_UNIT = re.compile(r"([-+]?\d[\d.,]*)\s?([^\W\d_]{1,4}[²³]?\.?|%)")
 _PLAIN_YEAR = re.compile(r"(?:19|20|21)\d{2}")
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
 _PHONE = re.compile(r"\+?[\d\s()/.-]{7,}")
 _ORDERS: tuple[DateOrder, ...] = ("day_first", "month_first")
 _CURRENCIES = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "Fr."}
@@ -90,6 +91,22 @@ def yes_or_no(text: str) -> bool | None:
     """What "yes", "ja", "false" mean; None for any other text."""
     said = text.strip().casefold()
     return True if said in _YES else False if said in _NO else None
+
+
+def times(text: str) -> Iterator[str]:
+    """Other ways to print a time of day: 7:51, 07h51, 07.51, 7:51 PM; without seconds where they are none."""
+    match = _CLOCK.fullmatch(text.strip())
+    if match is None:
+        return
+    hours, minutes, seconds = int(match[1]), match[2], match[3]
+    if seconds and seconds != "00":
+        return
+    for hour in dict.fromkeys((match[1], f"{hours:02d}", str(hours))):
+        yield f"{hour}:{minutes}"
+        yield f"{hour}h{minutes}"
+    noon = "PM" if hours >= 12 else "AM"
+    yield f"{(hours - 1) % 12 + 1}:{minutes} {noon}"
+    yield f"{(hours - 1) % 12 + 1:02d}:{minutes} {noon}"
 
 
 def phones(text: str) -> Iterator[str]:

@@ -22,6 +22,8 @@ _TWO_WAYS = re.compile(r"\d[/-]\d")
 _LEAP = 2024
 _LAST_KNOWN = range(1980, 2050)
 _LINES_ON = 4
+_BELOW = 0.004
+"""Units: fractions of the page."""
 Places = dict[tuple[int, tuple[int, ...]], Hit]
 
 
@@ -137,6 +139,7 @@ def _joints(page: IndexedPage) -> Iterator[tuple[Line, Line]]:
             continue
         last = page.hit(over.words)
         for under in page.lines[at + 1 : at + 1 + _LINES_ON]:
-            if words_of(under.text[:12]) and page.hit(under.words).continues(last):
+            below = page.words[under.words[0]].y0 > page.words[over.words[-1]].y0 + _BELOW
+            if below and words_of(under.text[:12]) and page.hit(under.words).continues(last):
                 yield over, under
                 break

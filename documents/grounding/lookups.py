@@ -17,6 +17,7 @@ from documents.spellings import (
     kind_of,
     number_and_unit,
     phones,
+    times,
     yes_or_no,
 )
 from llm.content import PageContent
@@ -110,7 +111,9 @@ class Lookup:
         return (
             _all(index.text(sign) for sign in currency_sign(text))
             or _all(index.text(phone) for phone in phones(text))
+            or _all(index.text(time) for time in times(text))
             or index.opened_out(text)
+            or index.as_read(text)
             or self._with_unit(text)
             or (self._of_pieces(text) if any(map(str.isalpha, text)) else [])
         )

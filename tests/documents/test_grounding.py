@@ -72,6 +72,10 @@ def place(value: Any, *lines: str, name: str = "field") -> Grounding:
         ("Doe, John", "Name John Doe", "John Doe"),
         ("1 High St, Leeds LS1 4AB", "1 High St LS1 4AB Leeds", "1 High St LS1 4AB Leeds"),
         ("001234567", "Konto 00.123.456.7", "00.123.456.7"),
+        ("07:51", "Le 02/08/2024 à 07h51", "07h51"),
+        ("07:51", "LE 02/08/24 A 07:51:36", "07:51:36"),
+        ("19:05:00", "at 7:05 PM", "7:05 PM"),
+        ("2094", "Kaart: xxxxxxxxxxx2094", "xxxxxxxxxxx2094"),
     ],
 )
 def test_a_value_is_found_in_the_form_in_which_it_is_printed(value: Any, line: str, quote: str) -> None:
@@ -131,6 +135,23 @@ def test_what_only_looks_like_a_value_is_not_the_value(value: Any, line: str) ->
 @pytest.mark.parametrize("value", ["", 0, False, [], None, {}])
 def test_the_schema_s_empty_value_is_absent_not_missing(value: Any) -> None:
     assert place(value, "Total 12.00, 10 pieces").state == "absent"
+
+
+def test_on_a_scan_a_text_is_found_although_one_and_l_are_taken_for_each_other() -> None:
+    printed = page("20133 Apfelschorle 20×0,51   Kasten", "Brot 65.9")
+    scan = replace(printed, words=tuple(replace(word, origin="ocr") for word in printed.words))
+    assert ground(data={"item": "Apfelschorle 20×0,5 l"}, pages=[scan])["item"].quote == "Apfelschorle 20×0,51"
+    assert ground(data={"item": "Apfelschorle 20×0,5 l"}, pages=[printed])["item"].state == "not_found"
+    assert ground(data={"item": "Schwarzbrot 6,59"}, pages=[scan])["item"].state == "not_found"
+
+
+def test_a_name_with_a_hyphen_is_found_over_the_lines_of_its_column() -> None:
+    sheet = page(
+        "Adresse : 9 chemin des Aulnes, Bessières-le-   Adresse : ZA",
+        "          Haut                              Nord",
+    )
+    found = ground(data={"address": "9 chemin des Aulnes, Bessières-le-Haut"}, pages=[sheet])["address"]
+    assert (found.state, len(found.boxes)) == ("found", 2)
 
 
 def test_a_part_of_a_longer_code_is_not_the_value() -> None:

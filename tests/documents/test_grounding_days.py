@@ -54,6 +54,7 @@ def test_an_amount_a_time_or_a_date_of_another_year_is_no_day_without_a_year(lin
     ("lines", "quote"),
     [
         (("Periode 1 september 2025 t/m 30", "september 2025"), "30 september 2025"),
+        (("1 september 2025 t/m 30      9", "september 2025"), "30 september 2025"),
         (("Bestelling HD94402 van 30-09-", "2025"), "30-09- 2025"),
     ],
 )

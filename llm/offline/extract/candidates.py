@@ -1,5 +1,6 @@
 """Candidates for a target: values that stand where its label points, with how well they fit."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -163,12 +164,20 @@ def values_near(hit: Hit, kind: str, reading: Reading) -> Iterator[tuple[Value, 
         return
     if rest:
         inline = _ordered(labelled_values(kind, rest, reading), kind, rest)
+        if kind == "amount" and _is_explained(rest) and any(_right(hit, kind, reading)):
+            inline = []  # "Paid in advance (12 x 98.00)": the sum stands beside it
         for rank, value in enumerate(inline[:3]):
             yield value, 1.0 - 0.05 * rank
         if inline and kind not in WORDY:
             return
     if not rest or kind not in WORDY:
         yield from _beside(hit, kind, reading, weakened=bool(rest))
+
+
+def _is_explained(tokens: Sequence[Token]) -> bool:
+    """Whether all figures behind a label stand in brackets."""
+    text = " ".join(token.text for token in tokens)
+    return "(" in text and not any(map(str.isdigit, re.sub(r"\([^()]*\)?", "", text)))
 
 
 def _worded_reference(hit: Hit, rest: Sequence[Token], kind: str, reading: Reading) -> Value | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from llm.offline.extract.arithmetic import complete_row
 from llm.offline.extract.casting import cast
+from llm.offline.extract.leftover import Columns, take_left
 from llm.offline.extract.listed import lists_under
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.remaining import proofs, with_remaining
@@ -29,6 +30,8 @@ MAX_ROWS = 1000
 _CODE_WORDS = 3
 _MARKS = (("S", "H"), ("DR", "CR"), ("D", "C"))
 """Taken off and put to an account."""
+_FLAGS = frozenset({"+", "-", "–", "++", "--", "*", "**", "H", "L", "HH", "LL", "↑", "↓", "!", "N", "A", "h", "l"})
+"""What stands behind a result that is out of its range."""
 _ANY_YEAR = 2000
 _ENOUGH = 0.9
 _PROVEN = 0.8
@@ -46,7 +49,6 @@ _IN_TAXES = {
     "amount": "tax_amount", "tax": "tax_amount", "vat": "tax_amount", "tax amount": "tax_amount", "value": "tax_amount",
 }  # fmt: skip
 _TITLES = frozenset({"name", "title", "item", "product"})
-Columns = dict[int, tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,9 @@ def _wanted(path: Path, node: Node, root: Node) -> _Wanted | None:
 
 
 def _in_context(target: Target) -> Target:
-    """ "rate" of "taxes" is a tax's rate, not a price."""
+    """ "rate" of "taxes" is a tax's rate, not a price; "units" in words are no quantity."""
+    if target.json_type == "string" and _is(target, "quantity") and target.path[-1].lower().endswith("units"):
+        return replace(target, concept=concepts()["unit"], kind="text")
     if not _TAXES & set(words_of_name(target.path[-2])):
         return target
     name = _IN_TAXES.get(" ".join(words_of_name(target.path[-1])))
@@ -189,6 +193,7 @@ def columns_for(table: Table, targets: Sequence[Target], proven: Mapping[int, st
     for score, number, column in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
         if number not in chosen and column not in {held for held, _ in chosen.values()}:
             chosen[number] = (column, score)
+    take_left(chosen, table, targets)
     quantity = next((chosen[n][0] for n, t in enumerate(targets) if _is(t, "quantity") and n in chosen), None)
     for number, target in enumerate(targets):
         if _is(target, "unit") and number not in chosen and quantity is not None:
@@ -259,6 +264,8 @@ def _kind_fit(target: Target, table: Table, column: int) -> float:
     days = sum(find_day(text, _ANY_YEAR) is not None for text in texts) / len(texts)
     if target.kind == "date":
         return 0.2 + 0.8 * digits
+    if target.kind in {"text", "name"} and days == 1.0 and not _is(target, "description"):
+        return 0.3
     if target.kind in {"amount", "percent"}:
         return 0.2 + 0.8 * digits * (1.0 - 0.9 * days)
     return 0.45 + 0.55 * letters if _is(target, "description") else 1.0
@@ -321,6 +328,9 @@ def _tokens(row: Row, table: Table, column: int, target: Target, *, is_named: bo
     tokens = [token for cell in cells for token in cell.tokens]
     if _is(target, "description") and is_counted(table, column):
         tokens = tokens[1:]
+    if _is(target, "test_result"):
+        while len(tokens) > 1 and tokens[-1].text in _FLAGS:
+            tokens = tokens[:-1]
     if _is(target, "unit"):
         while tokens and is_numeric(tokens[0].text):
             tokens = tokens[1:]

@@ -11,10 +11,11 @@ from llm.offline.extract.prose import dates_told
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.targets import Target
 from llm.offline.extract.values import WORDY, Candidate, Value, values_in
-from llm.offline.layout.model import Table
+from llm.offline.layout.analysis import cells_below
+from llm.offline.layout.model import Cell, Table
 from llm.offline.matching.senses import senses_of, telling
 from llm.offline.tables.taxes import proven_taxes
-from llm.offline.typing.codes import find_codes
+from llm.offline.typing.codes import find_codes, is_whole_iban
 
 _DATELINE = 4
 """Units: words. A line with no more beside its date is a date line: "Zwolle, dinsdag"."""
@@ -30,6 +31,8 @@ _PATTERN_SCORES = {
 }
 
 
+_ACCOUNT = re.compile(r"^[A-Z]{2}\d{2}")
+_GROUPS = 5
 _BOX = re.compile(r"^(?:box|feld|ziffer|zeile|case|ligne|vak|rubriek|line)(\d{1,2}[a-z]?)")
 _CODE = 3
 _TAX = 2
@@ -87,11 +90,27 @@ def from_patterns(target: Target, reading: Reading) -> Iterator[Candidate]:
         return
     seen: dict[str, int] = {}
     for cell in reading.cells:
-        for value in values_in(target.kind, cell.tokens, reading):
+        for value in _whole(target.kind, cell, reading):
             seen[str(value.value)] = seen.get(str(value.value), 0) + 1
             rank = 0.004 * cell.line / max(1, len(reading.layout.lines))
             often = 0.01 * min(seen[str(value.value)], 20) if target.kind == "currency" else 0.0
             yield Candidate(value, score - rank + often)
+
+
+def _whole(kind: str, cell: Cell, reading: Reading) -> list[Value]:
+    """The values in a cell; an account's number that found no room goes on in the line below."""
+    found = values_in(kind, cell.tokens, reading)
+    below = cells_below(reading.layout, cell, reach=1.6)[:1] if kind == "iban" else []
+    begins = [at for at, token in enumerate(cell.tokens) if _ACCOUNT.match(token.text)]
+    if not below or not begins or any(is_whole_iban(str(value.value)) for value in found):
+        return found
+    rest = list(cell.tokens[begins[-1] :])
+    for token in below[0].tokens[:_GROUPS]:
+        rest.append(token)
+        longer = values_in(kind, rest, reading)
+        if longer and is_whole_iban(str(longer[0].value)):
+            return longer[:1]
+    return found
 
 
 def _head_dates(reading: Reading) -> Iterator[Candidate]:

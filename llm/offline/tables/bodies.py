@@ -9,7 +9,7 @@ from llm.offline.matching.lexicon import find_phrases
 from llm.offline.matching.totals import amount_meant, is_tax
 from llm.offline.matching.words import words_of
 from llm.offline.tables.columns import Columns
-from llm.offline.tables.figures import has_cents, is_figure, is_money, is_numeric, is_tax_mark
+from llm.offline.tables.figures import has_cents, is_figure, is_money, is_numeric, is_range, is_tax_mark
 from llm.offline.tables.heads import Head, head_at
 
 _GAP = 6.0
@@ -25,7 +25,7 @@ _TOTAL = frozenset(
 """What begins with these is no row, whatever follows."""
 _KNOWN = 2
 """A line that names so many columns is a head."""
-_BOXES = 4
+_BOXES, _LETTERS = 4, 2
 """So many names with a figure under each are boxes."""
 _MONTH = 3
 """Units: letters of a month's name between the figures of a date."""
@@ -63,7 +63,7 @@ def _captions_figures(lines: Sequence[Line], at: int) -> bool:
     """Whether a line names figures that stand under it, one under each name: boxes of sums and no row."""
     names = lines[at].cells
     under = lines[at + 1].cells if at + 1 < len(lines) and lines[at + 1].page == lines[at].page else ()
-    if len(names) < _BOXES or len(under) < _BOXES or any(any(map(str.isdigit, cell.text)) for cell in names):
+    if len(names) < _BOXES or len(under) < _BOXES or any(sum(map(str.isalpha, c.text)) < _LETTERS for c in names):
         return False
     named = sum(any(is_figure(cell.text) and cell.overlap(name) > 0 for name in names) for cell in under)
     return named >= max(_BOXES, len(under) - 1)
@@ -143,7 +143,7 @@ def find_rows(body: Sequence[Line], columns: Columns) -> tuple[list[Row], list[L
 
 def _figures(pieces: Pieces) -> set[int]:
     return {column for column, cell in pieces if is_figure(cell.text) and not is_tax_mark(cell.text)} | {
-        column for column, cell in pieces if is_numeric(cell.text)
+        column for column, cell in pieces if is_numeric(cell.text) or is_range(cell.text)
     }
 
 

@@ -7,6 +7,7 @@ _NUMERIC = re.compile(
     rf"^[(\[]?[-+−–]?\s*(?:[$€£¥]|[A-Z]{{1,2}}\$|{_CODES})?\s*[-+−–]?\d[\d.,'’ ]*\s*"
     rf"(?:%|[$€£¥]|{_CODES}|[-−–])?\s*[)\]]?$"
 )
+_RANGE = re.compile(r"^(?:[<>≤≥]\s*)?\d[\d.,]*(?:\s*[-–]\s*\d[\d.,]*)?$")
 _NUMBER_WITH_UNIT = re.compile(r"^[-+−]?\d[\d.,]*\s+\S{1,10}$")
 _MONEY = re.compile(r"\d[.,]\d{2}(?!\d)|\d,[-–—]|\d{1,3}(?:[.,'’ ]\d{3})+(?!\d)")
 _CENTS = re.compile(r"\d[.,]\d{2}(?!\d)")
@@ -18,6 +19,11 @@ _TAIL = re.compile(r"^(?:[A-Z*]|[A-Z]\d|\d[A-Z]?|\*+)$")
 def is_numeric(text: str) -> bool:
     """Whether a cell is a number, an amount or a percentage by its look."""
     return bool(_NUMERIC.match(text.strip())) and not _DATE.match(text.strip())
+
+
+def is_range(text: str) -> bool:
+    """What counts as normal beside a result: "6.5 - 9.5", "< 5,0"."""
+    return bool(_RANGE.match(text.strip()))
 
 
 def is_figure(text: str) -> bool:

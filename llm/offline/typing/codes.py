@@ -64,6 +64,11 @@ def _iban_end(text: str) -> int | None:
     return len(text) if len(ends) == size - 1 else None
 
 
+def is_whole_iban(text: str) -> bool:
+    """Whether an IBAN has the length of its country."""
+    return len(text.replace(" ", "")) == _iban_length(text[:2])
+
+
 @cache
 def _iban_length(country: str) -> int:
     """Characters of an IBAN of `country`; 0 where there is none."""

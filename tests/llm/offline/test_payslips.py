@@ -83,3 +83,16 @@ def test_a_name_that_is_asked_for_is_without_its_title_one_in_an_address_is_as_p
     found = values_of(paper, employee_name="string", buyer_name="string", employer="string")
     assert found["employee_name"] == "Rune Matthiessen"
     assert found["buyer_name"] == "Frau Rune Matthiessen"
+
+
+def test_an_account_that_found_no_room_goes_on_in_the_next_line() -> None:
+    paper = Paper().put(40, 60, "Mahnung").put(40, 100, "Bitte zahlen Sie auf unser Konto CH93 0076 2011 6238")
+    assert (
+        values_of(paper.put(40, 112, "5295 7 bis zum Monatsende"), iban="string")["iban"]
+        == "CH93 0076 2011 6238 5295 7"
+    )
+
+
+def test_figures_in_brackets_explain_the_sum_beside_them() -> None:
+    paper = Paper().row(100, (40, "Al betaald via voorschotten (4 x € 33,00)"), (400, "€ 132,00"))
+    assert values_of(paper, betaalde_voorschotten="number")["betaalde_voorschotten"] == 132

@@ -223,3 +223,23 @@ def test_names_close_together_are_several_where_all_rows_say_so() -> None:
     found = Reading(document(paper)).tables[0]
     assert found.headers == ("Trans", "Post", "Description", "Amount")
     assert [row.text(1) for row in found.rows] == ["07/02", "07/08", "07/10"]
+
+
+def test_the_columns_that_are_left_are_the_amount_and_what_the_rows_are_called() -> None:
+    paper = table(
+        Paper(),
+        [(40, "Determinand"), (200, "Method"), (300, "Result"), (380, "Units"), (460, "PCV")],
+        [(40, "pH"), (200, "BS 1427"), (300, "8.1"), (380, "pH units"), (460, "6.5 - 9.5")],
+        [(40, "Nitrate as NO3"), (200, "IC W11"), (300, "61.4"), (330, "+"), (380, "mg/l"), (460, "50")],
+        [(40, "Lead"), (200, "MS W20"), (300, "1.8"), (330, "-"), (380, "ug/l"), (460, "10")],
+    )
+    rows = rows_of(paper, parameter="string", method="string", result="number", units="string")
+    assert rows[0] == {"parameter": "pH", "method": "BS 1427", "result": 8.1, "units": "pH units"}
+    assert [row["result"] for row in rows] == [8.1, 61.4, 1.8]
+    paper = table(
+        Paper(),
+        [(40, "Invoice"), (200, "Date"), (400, "Balance")],
+        [(40, "INV-77120"), (200, "02/14/25"), (400, "$92.50")],
+        [(40, "INV-78344"), (200, "04/09/25"), (400, "$811.20")],
+    )
+    assert [row["amount"] for row in rows_of(paper, number="string", date="string", amount="number")] == [92.5, 811.2]

@@ -8,7 +8,7 @@ from llm.offline.layout.model import Cell, Frame, Layout
 from llm.offline.layout.signs import CHECKED, UNCHECKED
 from llm.offline.typing.amounts import currency_code
 
-_OTHER = 1.07
+_SAME, _OTHER = 0.02, 1.07
 """How much larger one print is than another, at least."""
 _MOST_CELLS, _MOST_LINES = 24, 9
 _LONGEST = 16
@@ -22,7 +22,7 @@ _CLOSE = 1.3
 """Units: heights of a caption. How far under the line it may stand."""
 _ENOUGH = 3
 _ROOM = 1.9
-_CENTS, _COLUMNS = 2, 3
+_CENTS, _COLUMNS, _MOST_ANSWERS = 2, 3, 3
 _EDGE = 3.0
 """Units: points. How exactly two boxes touch."""
 
@@ -45,6 +45,7 @@ def framed_answers(layout: Layout, *, typed: bool) -> Answers:
         if len(cells) <= _MOST_CELLS:
             free = [cell for cell in cells if cell.tokens[0].index not in taken]
             inside.extend(_pairs(free, typed=typed))
+    found.update(_over_boxes(layout, boxes, {*found, *taken}) if not typed else {})
     sizes = Counter(round(2 * caption.height) for caption, answer in inside if caption.y0 < answer[0].y0)
     usual = {size for size, count in sizes.items() if count >= _ENOUGH}
     if not usual:
@@ -130,6 +131,40 @@ def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
     return [sorted(row, key=lambda cell: cell.x0) for row in rows]
 
 
+def _over_boxes(layout: Layout, boxes: dict[int, list[Cell]], known: set[int]) -> Answers:
+    """Captions that stand over a box of their own, which holds nothing but the answer."""
+    found: Answers = {}
+    for number, cells in boxes.items():
+        if len(_rows(cells)) > _MOST_ANSWERS or any(cell.tokens[0].index in known for cell in cells):
+            continue
+        touching = (_next_box(layout, number, boxes, beside=True), _next_box(layout, number, boxes, beside=False))
+        caption = _right_over(layout, number, cells[0]) if max(touching) < 0 else None
+        other = caption is not None and abs(cells[0].height - caption.height) > _SAME * caption.height
+        if caption is not None and other and caption.tokens[0].index not in known:
+            found[caption.tokens[0].index] = tuple(cells)
+    return found if len(found) >= _ENOUGH else {}
+
+
+def _right_over(layout: Layout, number: int, first: Cell) -> Cell | None:
+    frame = layout.frames[number]
+    for line in reversed(layout.lines[max(0, first.line - 4) : first.line]):
+        for cell in line.cells:
+            near = cell.page == frame.page and -0.4 * cell.height < frame.y0 - cell.y1 < _CLOSE * cell.height
+            aligned = abs(cell.x0 - frame.x0) < cell.height and _is_outside(layout, cell, frame)
+            alone = not any(other is not cell and frame.x0 < other.x0 < frame.x1 for other in line.cells)
+            if near and aligned and alone and _may_be_caption(cell) and not _is_ticked(cell):
+                return cell
+    return None
+
+
+def _is_outside(layout: Layout, cell: Cell, frame: Frame) -> bool:
+    """Whether a cell stands in no box, or in one that holds the other too."""
+    if cell.tokens[0].frame < 0:
+        return True
+    own = layout.frames[cell.tokens[0].frame]
+    return own is not frame and own.y0 <= frame.y0 and own.y1 >= frame.y1
+
+
 def _in_next_boxes(layout: Layout, boxes: dict[int, list[Cell]], known: set[int]) -> Answers:
     """Captions alone in a box whose answer stands in another print in the box right of it, else in the one under it."""
     alone = {
@@ -158,9 +193,13 @@ def _is_in_row(layout: Layout, number: int, boxes: dict[int, list[Cell]]) -> boo
     """Whether it is one of several boxes beside each other, as the heads of a table are."""
     frame = layout.frames[number]
     level = (layout.frames[other] for other in boxes)
-    return sum(
-        box.page == frame.page and abs(box.y0 - frame.y0) < _EDGE and abs(box.y1 - frame.y1) < _EDGE for box in level
-    ) >= _COLUMNS
+    return (
+        sum(
+            box.page == frame.page and abs(box.y0 - frame.y0) < _EDGE and abs(box.y1 - frame.y1) < _EDGE
+            for box in level
+        )
+        >= _COLUMNS
+    )
 
 
 def _is_cents(units: Sequence[Cell], cents: Sequence[Cell]) -> bool:

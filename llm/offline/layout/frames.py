@@ -14,6 +14,8 @@ _ON = (0.5, 0.75)
 _APART = 7.0
 """Units: heights. Words farther apart on one line are those of several columns: it is the line of a row."""
 _MIXED = 1.07
+_SIDE = 3.0
+"""Units: points."""
 _FLUSH = 1.5
 """Units: points. A line that ends where its words do underlines them."""
 
@@ -30,10 +32,19 @@ def placed(tokens: Sequence[Token], frames: Sequence[Frame], first: int) -> list
         ((frame, first + place) for place, frame in enumerate(frames) if not frame.is_line), key=lambda it: it[0].area
     )
     held = [replace(token, frame=_around(token, boxes)) for token in tokens]
-    lines = [(frame, first + place) for place, frame in enumerate(frames) if frame.is_line]
+    lines = [
+        (frame, first + place)
+        for place, frame in enumerate(frames)
+        if frame.is_line and not any(_is_upper_side(frame, box) for box, _ in boxes)
+    ]
     on = {token.index: _under(token, lines) for token in held}
     blanks = _blanks([token for token in held if on[token.index] >= 0], on, {number: line for line, number in lines})
     return [replace(token, blank=on[token.index]) if on[token.index] in blanks else token for token in held]
+
+
+def _is_upper_side(line: Frame, box: Frame) -> bool:
+    """Whether a line is where a box begins: words close over it are its caption."""
+    return abs(line.y0 - box.y0) < _SIDE and line.x0 < box.x1 - _SIDE and box.x0 + _SIDE < line.x1
 
 
 def _around(token: Token, boxes: Sequence[tuple[Frame, int]]) -> int:

@@ -115,3 +115,17 @@ def test_the_parts_of_a_date_on_lines_of_their_own_are_one_answer() -> None:
     found = read(drawn(paper, *lines), "Surname", "DateOfBirth")
 
     assert found == {"Surname": "Wetherall", "DateOfBirth": "1992-03-14"}
+
+
+def test_a_caption_over_a_box_of_its_own_asks_for_what_is_in_it() -> None:
+    paper = Paper()
+    boxes: list[Frame] = []
+    for row, (caption, said) in enumerate([("Nickname", "Sam"), ("Club", "Ropewalk"), ("Occupation", "Joiner")]):
+        top = 40.0 + 50 * row
+        paper.put(40, top, caption, size=8).put(44, top + 16, said)
+        boxes.append((40, top + 12, 240, top + 32))
+    lines = [(box[0], box[1], box[2], box[1]) for box in boxes]  # seen under the captions: the boxes' upper sides
+
+    found = read(drawn(paper, *boxes, *lines), "Nickname", "Club", "Occupation")
+
+    assert found == {"Nickname": "Sam", "Club": "Ropewalk", "Occupation": "Joiner"}

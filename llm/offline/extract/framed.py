@@ -20,7 +20,7 @@ _PARTED = 1.0
 _PART_LENGTH = 4
 _CLOSE = 1.3
 """Units: heights of a caption. How far under the line it may stand."""
-_ENOUGH = 3
+_ENOUGH, _COLONS = 3, 2
 _ROOM = 1.9
 _CENTS, _COLUMNS, _MOST_ANSWERS = 2, 3, 3
 _EDGE = 3.0
@@ -66,7 +66,8 @@ def _pairs(cells: Sequence[Cell], *, typed: bool) -> Iterator[tuple[Cell, tuple[
     rows = _rows(cells)
     if len(rows) < 2 or len(rows) > _MOST_LINES:
         return
-    least = min(cell.height for cell in cells)
+    asked = [cell.height for cell in cells if cell.text.endswith(":")]
+    least = max(asked) if len(asked) >= _COLONS else min(cell.height for cell in cells)
     mixed = typed or max(cell.height for cell in cells) >= _OTHER * least
     answers = {cell.tokens[0].index for cell in cells if _is_answer(cell, least, typed=typed)} if mixed else set()
     if not mixed:
@@ -83,7 +84,9 @@ def _pairs(cells: Sequence[Cell], *, typed: bool) -> Iterator[tuple[Cell, tuple[
 
 
 def _is_answer(cell: Cell, least: float, *, typed: bool) -> bool:
-    return cell.tokens[0].origin == "form" if typed else cell.height >= _OTHER * least
+    if typed:
+        return cell.tokens[0].origin == "form"
+    return cell.height >= _OTHER * least and not cell.text.endswith(":")
 
 
 def _may_be_caption(cell: Cell) -> bool:

@@ -132,10 +132,10 @@ def _body(under: Sequence[Line], head: Head) -> list[Line]:
 
 
 def _ends(cells: Sequence[Cell]) -> bool:
-    words = words_in([(0, cell) for cell in cells])
     first = cells[0]
     signed = first.tokens[0].text in CHECKED | UNCHECKED
-    return is_sum(words) or signed or any(token.text.endswith(":") for token in first.tokens)
+    summed = is_sum(words_in([(0, cell) for cell in cells])) and all(is_figure(cell.text) for cell in cells[1:])
+    return summed or signed or any(token.text.endswith(":") for token in first.tokens)
 
 
 def _rows(body: Sequence[Line], columns: Columns) -> list[Pieces]:

@@ -48,9 +48,10 @@ def _counted_in(table: Table, said: Sequence[frozenset[str]]) -> int | None:
 
 
 def _is_codes(table: Table, column: int) -> bool:
-    """Whether a column has one word with a digit in each row: what is called "article" is its number then."""
+    """Whether a column has one word in each row, of capitals or digits: what is called "article" is its number."""
     texts = [row.text(column) for row in table.rows if row.cells[column]]
-    return bool(texts) and all(" " not in text and any(map(str.isdigit, text)) for text in texts)
+    coded = (" " not in text and (any(map(str.isdigit, text)) or text.isupper()) for text in texts)
+    return bool(texts) and all(coded)
 
 
 def _wordy(table: Table, said: Sequence[frozenset[str]]) -> int | None:

@@ -26,7 +26,7 @@ _UNPLACED, _TAKEN, _IN_TURN = 0.6, 0.28, 1.05
 
 def placed(target: Target, found: Sequence[Candidate], groups: Groups) -> list[Candidate]:
     """A target's candidates, judged by where they stand, with those that its section adds."""
-    if not groups.all:
+    if not groups.all or target.under:  # the description says under which heading
         return list(found)
     reading, home = groups.reading, groups.home(target)
     added = list(_inside(target, home, reading)) if home is not None else []

@@ -148,8 +148,9 @@ def _node(question: Question, path: Path, reading: Reading) -> Schema:
 
 def _plain(question: Question, path: Path, reading: Reading) -> Schema:
     said = path[-1].replace("_", " ").capitalize()
+    same = set(words_of(question.label)) >= set(words_of(said))
     date = " (ISO 8601 date)" if _is_date(question, reading) else ""
-    return field_node("string", f"{said}, {_labelled(question, path)}{date}")
+    return field_node("string", f"{'What is' if same else said + ','} {_labelled(question, path)}{date}")
 
 
 def _labelled(question: Question, path: Path) -> str:

@@ -82,8 +82,8 @@ def _phrase(words: Sequence[str], language: str) -> tuple[int, str]:
     """How many words begin a phrase of the dictionary, and what it is in English; (0, "") for none."""
     for length in range(min(_LONGEST, len(words)), 1, -1):
         joined = "+".join(words[:length])
-        found = _dictionary().get(f"{language}:{joined}") or _dictionary().get(joined)
-        if found and language != "en":
+        found = _dictionary().get(f"{language}:{joined}") or (_dictionary().get(joined) if language != "en" else "")
+        if found:
             return length, found
     return 0, ""
 
@@ -136,7 +136,7 @@ def _english() -> frozenset[str]:
 def _said(word: str, language: str) -> tuple[list[str], bool]:
     """A word's units: those of several words stay together."""
     if language == "en":
-        return [word], word in _english() or is_known(word)
+        return [_dictionary().get(f"en:{word}", word)], word in _english() or is_known(word)
     plain = _translated(word, language)
     if plain:
         return [plain], True

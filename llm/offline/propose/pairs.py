@@ -1,7 +1,7 @@
 """Further values with labels of their own: what is printed beside, behind or under the words that name it."""
 
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from llm.offline.extract.candidates import values_near
@@ -75,6 +75,12 @@ _DATA = re.compile(r"\d{4}|@")
 """What no printed option says, but answers do."""
 _SAID = 9
 """Units: words of an option."""
+_VAGUE = frozenset(
+    ["other", "none", "new", "used", "unknown", "first", "second", "full", "partial", "left", "right", "actual", "both"]
+)
+"""Options that say nothing without their question."""
+_ASKED, _TOLD = 4, 2
+"""Units: words of a question, and so many of them go into a name."""
 IsCaption = Callable[[Cell, Reading], bool]
 
 
@@ -317,12 +323,28 @@ def check_fields(reading: Reading, room: int) -> dict[str, tuple[Schema, Check]]
         for caption in captions:
             said = re.split(r"[.(?]", caption)[0].strip()
             words, _ = in_english_words(words_of(said)[:7], spoken(reading))
-            name = name_from_words(words)
+            name = name_from_words(_with_question(words, check, reading))
             if name and not _DATA.search(said) and len(words) <= _SAID:
                 if name not in found and len(found) < room:
                     found[name] = field_node("boolean", f"Whether the box labelled “{said[:60]}” is checked"), check
                 break
     return found
+
+
+def _with_question(words: Sequence[str], check: Check, reading: Reading) -> tuple[str, ...]:
+    """One word of several says little without what it answers: "Mileage: ☒ actual ☐ not actual"."""
+    several = sum(other.question == check.question for other in reading.layout.checks) > 1
+    asked = words_of(check.question.split("(")[0]) if several and not _answers(check) else ()
+    if (
+        len(words) != 1
+        or (len(words[0]) > 1 and words[0] not in _VAGUE)
+        or not 0 < len(asked) <= _ASKED
+        or _DATA.search(check.question)
+    ):
+        return tuple(words)
+    said, _ = in_english_words(asked, spoken(reading))
+    telling = [word for word in said if word not in words][:_TOLD]
+    return (*telling, *words)
 
 
 def _answers(check: Check) -> bool:

@@ -14,6 +14,7 @@ from llm.offline.extract.values import Value, values_in
 from llm.offline.layout.lines import CHECKED, UNCHECKED
 from llm.offline.layout.model import Cell, Line, Token
 from llm.offline.matching.words import words_of
+from llm.offline.propose.english import in_english_words, spoken
 
 _SENTENCE = re.compile(
     r"\b(?:is|are|was|you|this|that|must|will|see|enter|check|do|not|if|we|please|bitte|wir|sie|ist|sind|wird|werden|"
@@ -26,6 +27,8 @@ _LIKELY_WORDS, _LIKELY = 6, 45
 _HEADING, _REACH = 6, 24
 """Units: words of a heading, lines. How far over a caption its heading may stand."""
 _FIGURES = re.compile(r"\d{3,}")
+_KNOWN = 0.5
+"""The share of a heading's words that must be known: names of people are none."""
 _LETTERS = 2
 _BOXES = 45
 _ROWS, _HEADS, _MOST_HEADS = 3, 2, 6
@@ -180,6 +183,8 @@ def _may_head(cell: Cell, reading: Reading, taken: Container[int]) -> bool:
         and not cell.text.endswith((":", ".", ","))
         and not _FIGURES.search(cell.text)
         and cell.tokens[0].index not in reading.filled_in
+        and cell.line not in reading.table_lines
+        and in_english_words([word for word in words if not word.isdigit()], spoken(reading))[1] >= _KNOWN
     )
 
 
@@ -218,7 +223,7 @@ def _heads_in(line: Line, reading: Reading) -> list[Cell]:
 
 def _are_persons(heads: Sequence[Cell], line: Line, rows: Sequence[Caption], reading: Reading) -> bool:
     """Whether two headings stand alone over columns that are filled in alike, beside known captions."""
-    alone = len(heads) == _HEADS == len(line.cells) and not any(reading.is_label(head) for head in heads)
+    alone = len(heads) == _HEADS == len(line.cells)
     known = sum(reading.is_label(caption.cell) for caption in rows)
     both = sum(all(row_under(caption, head, reading) is not None for head in heads) for caption in rows)
     return alone and 2 * known > len(rows) and 2 * both > len(rows)

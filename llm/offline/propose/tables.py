@@ -72,7 +72,7 @@ def table_fields(
         named = (*table.headers, table.part)
         if named in seen:
             lines |= table.lines
-        elif len(columns) >= 2 and len(found) < MAX_TABLES and _lists_something(table, columns):
+        elif len(columns) >= 2 and len(found) < MAX_TABLES and _lists_something(table, columns, form=form):
             name, about = _PARTS.get(table.part) or _title(columns, kind)
             seen.add(named)
             if name != "rows" or not found:
@@ -120,8 +120,8 @@ def _are_labels(table: Table, reading: Reading) -> bool:
     return 2 * len(labels) >= len(firsts)
 
 
-def _lists_something(table: Table, columns: dict[str, Schema]) -> bool:
-    return len(table.rows) > 1 or len(_ITEMS & set(columns)) >= 2
+def _lists_something(table: Table, columns: dict[str, Schema], *, form: bool) -> bool:
+    return len(table.rows) > 1 or (not form and len(_ITEMS & set(columns)) >= 2)
 
 
 def _columns(table: Table, reading: Reading) -> dict[str, Schema]:

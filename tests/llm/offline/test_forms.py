@@ -105,7 +105,7 @@ def test_a_box_whose_caption_nobody_taught_us_becomes_a_field_too() -> None:
     captions = ("Nachname", "Vorname", "Geburtsdatum", "Wohnort", "Schuhgröße", "Lieblingsfarbe")
     answers = ("Lindqvist", "Anna", "09.10.1959", "Aarau", "41", "")
     found = proposed(boxes(captions, answers, way="inside"))
-    assert found["schuhgrosse"] == "41"
+    assert found["shoe_size"] == "41"
     assert "lieblingsfarbe" not in found
 
 

@@ -283,8 +283,10 @@ class IndexedPage:
 
     @cached_property
     def _edges(self) -> tuple[set[int], set[int]]:
-        """The first and the last words of all cells."""
-        return {line.words[0] for line in self.lines}, {line.words[-1] for line in self.lines}
+        """The first and the last words of all cells; what stands behind a label's colon is a first one too."""
+        starts = {line.words[0] for line in self.lines}
+        labelled = {at + 1 for at, word in enumerate(self.words) if word.text.endswith(":")}
+        return starts | labelled, {line.words[-1] for line in self.lines}
 
     @cached_property
     def _whole_cells(self) -> set[tuple[int, ...]]:

@@ -7,7 +7,7 @@ from datetime import date
 from functools import cached_property
 
 from documents.page_index import PageIndex
-from documents.page_words import Hit, IndexedPage, Line
+from documents.page_words import Hit, IndexedPage, Line, fold_text
 from llm.offline.matching.words import words_of
 from llm.offline.typing.dates import DateOrder, find_dates, find_day
 
@@ -21,6 +21,7 @@ _BREAKS = re.compile(r"(?:\d|[-./]|[^\W\d_]{3}\.?|,)$")
 _TWO_WAYS = re.compile(r"\d[/-]\d")
 _LEAP = 2024
 _LAST_KNOWN = range(1980, 2050)
+_JOINING = frozenset(["day", "of", "the", "st", "nd", "rd", "th", "er", "de", "du"])
 _LINES_ON = 4
 _BELOW = 0.004
 """Units: fractions of the page."""
@@ -51,9 +52,10 @@ class Days:
             )
         )
 
-    def over_lines(self, iso: str) -> list[Hit]:
-        """Places where a date begins at the end of a line and ends on the next one of its column."""
-        return list(self._broken.get(iso, {}).values())
+    def in_parts(self, iso: str) -> list[Hit]:
+        """Places where a date goes on on the next line of its column, or in the next boxes of its line ("7 | March |
+        2025"), or is said in more words ("7th day of March, 2025")."""
+        return list((self._broken.get(iso) or self._spread.get(iso, {})).values())
 
     def _is_meant(self, day: date) -> bool:
         """Whether of all years this one brings the day nearest to a date that is printed in full."""
@@ -110,6 +112,28 @@ class Days:
                         words = (*begun, *ended)
                         found.setdefault(day.iso, {})[page.number, words] = page.hit(words)
         return found
+
+    @cached_property
+    def _spread(self) -> dict[str, Places]:
+        order, _ = self._index.date_order
+        found: dict[str, Places] = {}
+        for page in self._index.pages:
+            for line in _whole_lines(page):
+                for day in find_dates(line.text, order):
+                    if any(map(str.isalpha, line.text[day.start : day.end])):
+                        words = line.words_at(day.start, day.end)
+                        found.setdefault(day.iso, {})[page.number, words] = page.hit(words)
+        return found
+
+
+def _whole_lines(page: IndexedPage) -> Iterator[Line]:
+    """Every line without its gaps, and without the words that join the parts of a date."""
+    by_line: dict[int, list[int]] = {}
+    for position, word in enumerate(page.words):
+        if fold_text(word.text) not in _JOINING:
+            by_line.setdefault(word.line, []).append(position)
+    for positions in by_line.values():
+        yield Line.of(page.number, page.words, positions)
 
 
 def _short_days(page: IndexedPage) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -88,7 +88,7 @@ class Lookup:
             return Places((*hits, *sure))
         if hits := _all(self.index.perhaps_dates(day) for day in days):
             return Places((*hits, *sure), doubtful=True)
-        if hits := _all([*map(self.index.dates_apart, days), *map(self._days.over_lines, days)]):
+        if hits := _all([*map(self.index.dates_apart, days), *map(self._days.in_parts, days)]):
             return Places((*hits, *sure))
         if in_row:
             hits = _all(hits for hits, _ in short)

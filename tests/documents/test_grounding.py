@@ -72,6 +72,7 @@ def place(value: Any, *lines: str, name: str = "field") -> Grounding:
         ("Doe, John", "Name John Doe", "John Doe"),
         ("1 High St, Leeds LS1 4AB", "1 High St LS1 4AB Leeds", "1 High St LS1 4AB Leeds"),
         ("001234567", "Konto 00.123.456.7", "00.123.456.7"),
+        ("Jane Doe", "First name: Jane   Last name: Doe", "Jane Doe"),
         ("07:51", "Le 02/08/2024 à 07h51", "07h51"),
         ("07:51", "LE 02/08/24 A 07:51:36", "07:51:36"),
         ("19:05:00", "at 7:05 PM", "7:05 PM"),

@@ -61,3 +61,9 @@ def test_an_amount_a_time_or_a_date_of_another_year_is_no_day_without_a_year(lin
 def test_a_date_that_a_line_breaks_off_is_found_on_both_lines(lines: tuple[str, ...], quote: str) -> None:
     found = place("2025-09-30", *lines)
     assert (found.state, found.quote, len(found.boxes)) == ("found", quote, 2)
+
+
+@pytest.mark.parametrize("line", ["on   07   March   2025", "this 7th day of March, 2025", "le 7 mars 2025"])
+def test_a_date_is_found_in_the_boxes_and_words_that_it_is_spread_over(line: str) -> None:
+    assert place("2025-03-07", line).state == "found"
+    assert place("2025-03-08", line).state == "not_found"

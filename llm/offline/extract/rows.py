@@ -9,6 +9,7 @@ from llm.offline.extract.arithmetic import complete_row
 from llm.offline.extract.casting import cast
 from llm.offline.extract.leftover import Columns, take_left
 from llm.offline.extract.listed import lists_under
+from llm.offline.extract.marks import answered, chosen
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.remaining import proofs, with_remaining
 from llm.offline.extract.schema import Node, empty_value, items_of, properties_of, resolve, type_of
@@ -281,7 +282,8 @@ def _row(
         target = array.targets[number]
         tokens = _tokens(row, table, column, target, is_named=number == named)
         kind = "text" if target.kind == "boolean" or _is_whole_code(target, tokens) else target.kind
-        values = values_in(kind, tokens, reading)
+        tokens = tokens if target.kind == "boolean" else chosen(tokens)
+        values = answered(tokens) if target.kind == "boolean" else values_in(kind, tokens, reading)
         if not values and target.kind == "date":
             values = days_in(tokens, reading)
         if not values and target.json_type == "string":

@@ -158,3 +158,16 @@ def test_columns_left_over_pair_up_even_where_one_stands_out_of_order() -> None:
         {"parameter": "Nitrate", "result": 61.4, "limit": "50", "method": "IC W11"},
         {"parameter": "Lead", "result": 2, "limit": "10", "method": "ICP-MS"},
     ]
+
+
+def test_cells_with_boxes_say_what_was_checked() -> None:
+    page = ruled(
+        (40, 160, 260, 360, 460),
+        ("Item", "Result", "Repaired", "Remarks"),
+        ("Brakes", "☒ OK ☐ Defect", "☐", "none"),
+        ("Lights", "☐ OK ☒ Defect", "☒", "left bulb"),
+    )
+    assert rows_of(page, "checks", item="string", result="string", repaired="boolean", remarks="string") == [
+        {"item": "Brakes", "result": "OK", "repaired": False, "remarks": "none"},
+        {"item": "Lights", "result": "Defect", "repaired": True, "remarks": "left bulb"},
+    ]

@@ -9,6 +9,7 @@ from llm.offline.extract.contracting import contract_parties
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.roles import ROLES, is_heading, rest_of, role_at
+from llm.offline.extract.tills import paid_with
 from llm.offline.extract.values import Value, values_in
 from llm.offline.matching.words import words_of
 from llm.offline.typing.codes import find_codes
@@ -17,6 +18,8 @@ from llm.offline.typing.folding import fold
 _CONFIRMED = re.compile(r"confirm|acknowledg|bestatig|bevestig|accuse de reception")
 _HEAD, _SHORT_WORD = 14, 3
 """Units: lines; letters."""
+_PAID = 0.4
+"""Units: score. What is paid with, beside the amount."""
 _TOLD = 0.8
 """Units: certainty. From here on a heading told the role."""
 _NAME_LABEL = frozenset({("name",), ("nom",), ("naam",), ("firma",), ("company",)})
@@ -31,6 +34,8 @@ def find_parties(reading: Reading) -> list[Party]:
     _infer_roles(parties, reading)
     if _is_order(reading):
         _turn_round(parties)
+    if (alone := _shop(parties, reading)) is not None:
+        alone.role, alone.certainty = "seller", 0.7
     parties += _recipients(parties)
     _name_by_letterhead(parties, reading)
     head = _head_name(reading)
@@ -70,6 +75,14 @@ def _name_by_letterhead(parties: Sequence[Party], reading: Reading) -> None:
         own = words_of(name.text)
         if len(said) > len(own) and any(len(word) > _SHORT_WORD and word in said for word in own):
             party.parts["name"] = head.parts["name"]
+
+
+def _shop(parties: Sequence[Party], reading: Reading) -> Party | None:
+    """The one address of a paper that a till printed: whoever is named over it, it is the shop's."""
+    placed = [party for party in parties if "city" in party.parts]
+    if len(placed) != 1 or placed[0].role == "seller" or placed[0].cell.line >= _HEAD:
+        return None
+    return placed[0] if any(told.score >= _PAID for told in paid_with(reading)) else None
 
 
 def _recipients(parties: Sequence[Party]) -> list[Party]:

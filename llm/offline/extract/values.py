@@ -91,7 +91,7 @@ def joined(tokens: Sequence[Token]) -> tuple[str, list[int]]:
 
 def _is_torn(before: Token, token: Token) -> bool:
     """Whether two words are one number that a scan tore apart: digits close together that are no thousands."""
-    close = token.x0 - before.x1 < _TORN * token.height
+    close = -_TORN * token.height < token.x0 - before.x1 < _TORN * token.height
     return close and before.text.isdigit() and bool(_REST.match(token.text))
 
 

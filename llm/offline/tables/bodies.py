@@ -287,7 +287,7 @@ def _row(group: Sequence[Pieces], columns: Columns) -> Row:
         for column, cell in found:
             if column not in numeric and not is_money(cell.text) and found not in headed:
                 cells[column].append(cell)
-    return Row(tuple(tuple(sorted(column, key=lambda cell: (cell.middle, cell.x0))) for column in cells))
+    return Row(tuple(tuple(sorted(column, key=lambda cell: (cell.line, cell.x0))) for column in cells))
 
 
 def _headed(group: Sequence[Pieces]) -> list[Pieces]:

@@ -88,3 +88,12 @@ def test_a_value_glued_to_its_label_is_a_word_of_its_own() -> None:
         "3",
         "TSE:00:12",
     ]
+
+
+def test_the_one_address_of_a_till_is_the_shops() -> None:
+    shop = "PHARMACIE DES HALLES\nMme C. ROUSSEL\n21 place du Marché\n14000 CAEN\n\n"
+    paper = shop + "Savon     2,00\nTotal     2,00\nCB     2,00\n"
+    address = {"type": "object", "properties": {"postcode": TEXT, "city": TEXT}}
+    found = extract(paper, {"seller_address": address, "buyer_address": address})
+    assert found["seller_address"] == {"postcode": "14000", "city": "CAEN"}
+    assert found["buyer_address"] == {"postcode": "", "city": ""}

@@ -3,6 +3,7 @@
 They are seen in the picture of a page, whatever drew it. A line that words stand on is a box without height.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 Box = tuple[float, float, float, float]
+_Crossing = dict[tuple[float, float], list[float]]
 
 SCALE = 2.0
 """Units: pixels per point of the picture that shows lines well enough."""
@@ -71,10 +73,11 @@ def find_frames(picture: Gray, pieces: Sequence[Piece], scale: float, *, noisy: 
     standing = _rules(_without_words(_edges(picture.T), pieces, scale, margin), least, scale, gap=gap)
     if len(flat.at) + len(standing.at) > _MOST_RULES:
         return ()
-    boxes = {id(piece): _box_around(piece, flat, standing) for piece in pieces} if len(standing.at) else {}
+    crossing: _Crossing = {}
+    found = {id(piece): _box_around(piece, flat, standing, crossing) for piece in pieces} if len(standing.at) else {}
     dashed = _rules(_without_bodies(edges, pieces, scale), _WIDE, scale, gap=_GAP)
-    lines = (_line_under(piece, rules, boxes.get(id(piece))) for piece in pieces for rules in (flat, dashed))
-    return tuple(dict.fromkeys(box for box in (*boxes.values(), *lines) if box is not None))
+    lines = (_line_under(piece, rules, found.get(id(piece))) for piece in pieces for rules in (flat, dashed))
+    return tuple(dict.fromkeys(box for box in (*found.values(), *lines) if box is not None))
 
 
 def _edges(picture: Gray) -> Flags:
@@ -116,15 +119,29 @@ def _without_feet(flat: _Rules, pieces: Sequence[Piece]) -> _Rules:
 
 def _rules(edges: Flags, least: float, scale: float, *, gap: float = 0.0) -> _Rules:
     """The runs of edges along the rows that are long enough, joined where they are one line."""
-    padded = np.zeros((edges.shape[0], edges.shape[1] + 2), dtype=np.int8)
-    padded[:, 1:-1] = edges
+    rows = _drawn_rows(edges, round(least * scale), round(gap * scale))
+    padded = np.zeros((rows.size, edges.shape[1] + 2), dtype=np.int8)
+    padded[:, 1:-1] = edges[rows]
     turns = np.diff(padded, axis=1)
     row, first = np.nonzero(turns == 1)
     _, last = np.nonzero(turns == -1)
     if gap and row.size:
         row, first, last = _bridged(row, first, last, gap * scale)
     long = last - first >= least * scale
-    return _joined((row[long] + 1) / scale, first[long] / scale, last[long] / scale)
+    return _joined((rows[row[long]] + 1) / scale, first[long] / scale, last[long] / scale)
+
+
+def _drawn_rows(edges: Flags, least: int, gap: int) -> Places:
+    """The rows that may hold a run so long: gaps are closed, then every pixel needs so many to its right."""
+    runs, reach = edges, 1
+    while reach <= gap:
+        runs = runs[:, :-reach] | runs[:, reach:]
+        reach *= 2
+    reach = 1
+    while 2 * reach <= least - gap:
+        runs = runs[:, :-reach] & runs[:, reach:]
+        reach *= 2
+    return np.flatnonzero(runs.any(axis=1))
 
 
 def _bridged(row: Places, first: Places, last: Places, gap: float) -> tuple[Places, Places, Places]:
@@ -162,17 +179,19 @@ def _joined(at: Floats, start: Floats, end: Floats) -> _Rules:
     return _Rules(columns[:, 0], columns[:, 1], columns[:, 2])
 
 
-def _box_around(piece: Piece, flat: _Rules, standing: _Rules) -> Box | None:
-    """Out from the word to the next lines that close a box."""
+def _box_around(piece: Piece, flat: _Rules, standing: _Rules, crossing: _Crossing) -> Box | None:
+    """Out from the word to the next lines that close a box. `crossing` remembers which lines stand between two."""
     x, y = (piece.x0 + piece.x1) / 2, (piece.y0 + piece.y1) / 2
     for top, bottom in _sides(flat, x, y):
-        crossing = (standing.start <= top + _CORNER) & (standing.end >= bottom - _CORNER)
-        left = standing.at[crossing & (standing.at <= piece.x0 + _SLACK)]
-        right = standing.at[crossing & (standing.at >= piece.x1 - _SLACK)]
-        if not left.size and not right.size:
+        if (top, bottom) not in crossing:
+            through = (standing.start <= top + _CORNER) & (standing.end >= bottom - _CORNER)
+            crossing[top, bottom] = sorted(standing.at[through].tolist())
+        sides = crossing[top, bottom]
+        before, after = bisect_right(sides, piece.x0 + _SLACK), bisect_left(sides, piece.x1 - _SLACK)
+        if not before and after == len(sides):
             continue
-        low = float(left.max()) if left.size else _open_side(flat, top, bottom, x, low=True)
-        high = float(right.min()) if right.size else _open_side(flat, top, bottom, x, low=False)
+        low = sides[before - 1] if before else _open_side(flat, top, bottom, x, low=True)
+        high = sides[after] if after < len(sides) else _open_side(flat, top, bottom, x, low=False)
         wide = high - low
         if low < high and wide >= _NARROWEST and all(_covers(flat, at, low, high) for at in (top, bottom)):
             return round(low, 2), round(top, 2), round(high, 2), round(bottom, 2)
@@ -181,10 +200,10 @@ def _box_around(piece: Piece, flat: _Rules, standing: _Rules) -> Box | None:
 
 def _sides(flat: _Rules, x: float, y: float) -> Iterator[tuple[float, float]]:
     """Pairs of lines over and under a point, the nearest first."""
-    over = (flat.start <= x) & (flat.end >= x)
-    tops = np.unique(flat.at[over & (flat.at < y)])[::-1][:_TRIES].tolist()
-    bottoms = np.unique(flat.at[over & (flat.at > y)])[:_TRIES].tolist()
-    pairs = [(top, bottom) for top in tops for bottom in bottoms if bottom - top >= _LOWEST]
+    over = np.unique(flat.at[(flat.start <= x) & (flat.end >= x)]).tolist()
+    first, last = bisect_left(over, y), bisect_right(over, y)
+    tops, bottoms = over[max(0, first - _TRIES) : first], over[last : last + _TRIES]
+    pairs = [(top, bottom) for top in reversed(tops) for bottom in bottoms if bottom - top >= _LOWEST]
     yield from sorted(pairs, key=lambda pair: pair[1] - pair[0])
 
 

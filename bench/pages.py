@@ -74,8 +74,8 @@ print(time.perf_counter() - start)
 """
 
 
-def dense_pdf(pages: int, lines: int = 45) -> bytes:
-    """Pages of prose, about 2,800 characters each."""
+def dense_pdf(pages: int, lines: int = 45, *, ruled: bool = False) -> bytes:
+    """Pages of prose, about 2,800 characters each; `ruled`: each line in a box of its own, as forms and tables have."""
     buffer = BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=1)
     for page in range(pages):
@@ -83,6 +83,8 @@ def dense_pdf(pages: int, lines: int = 45) -> bytes:
         for line in range(lines):
             words = [WORDS[(page * 7 + line * 3 + word) % len(WORDS)] for word in range(8)]
             canvas.drawString(60, 790 - 16 * line, f"{page}.{line} " + " ".join(words))
+            if ruled:
+                canvas.rect(56, 786 - 16 * line, 480, 16)
         canvas.showPage()
     canvas.save()
     return buffer.getvalue()
@@ -132,6 +134,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         text, scan = Path(folder) / "text.pdf", Path(folder) / "scan.pdf"
         text.write_bytes(dense_pdf(options.text_pages))
+        forms = Path(folder) / "forms.pdf"
+        forms.write_bytes(dense_pdf(options.text_pages, ruled=True))
         scan.write_bytes(make.rasterized(dense_pdf(options.ocr_pages), scale=2.4))
         texts, scans = options.text_pages, options.ocr_pages
         report(
@@ -139,6 +143,7 @@ def main() -> None:
                 ("bare pypdfium2, text only", texts, best(2, lambda: bare(BARE_TEXT, text))),
                 ("bare pypdfium2, a box for each character", texts, bare(BARE_BOXES, text)),
                 ("ours: words, boxes, order, in a child", texts, best(2, lambda: ours(text, texts))),
+                ("ours: the same, each line in a drawn box", texts, best(2, lambda: ours(forms, texts))),
                 ("bare rapidocr, our settings", scans, bare(BARE_OCR, scan)),
                 ("ours: OCR with words, boxes, order", scans, ours(scan, scans)),
             ]

@@ -20,6 +20,7 @@ _MAX_SCATTERED, _MAX_STARTS = 40, 5
 _MAX_SHUFFLED, _SHORT_WORD = 6, 3
 _LETTER, _LETTERS = re.compile(r"[^\W\d_lIiOo]"), 5
 _MISREAD = str.maketrans("lIO", "110")
+_IS_WORD = re.compile(r"[^\W\d_]{3}")
 _HYPHENED = re.compile(r"(?<=[^\W\d_]-)(?=[^\W\d_])")
 _STATE = 14
 """Units: letters. Between a city and a postcode a state may stand."""
@@ -138,7 +139,7 @@ class PageIndex:
         """A few words that follow each other in another order, with at most one short word between them."""
         said = {folded: word for word in _BETWEEN_WORDS.split(value) if (folded := fold_text(word))}
         wanted = Counter(folded for word in _BETWEEN_WORDS.split(value) if (folded := fold_text(word)))
-        if not 2 <= wanted.total() <= _MAX_SHUFFLED or not any(map(str.isalpha, value)):
+        if not 2 <= wanted.total() <= _MAX_SHUFFLED or not any(map(_IS_WORD.search, said)):
             return []
         found = {(page.number, places): page for page in self.pages for places in _shuffled_on(page, wanted)}
         hits = [page.hit(places) for (_, places), page in found.items() if _same_words(page, places, said)]

@@ -119,6 +119,7 @@ def test_a_value_that_stands_nowhere_is_said_to_stand_nowhere(value: Any) -> Non
         ("683", "Total 6,83"),
         (20, "printed at 15:20"),
         ("09", "printed at 09:40"),
+        ("H 12", "Artikel 12 H 40"),
         ("10115", "Total 10,115.00 EUR"),
         ("DE08700901", "IBAN DE08 7009 01 23 4567"),
         ("2020-11-03", "Datum 11.03.2020 und 03.12.2020"),

@@ -69,12 +69,19 @@ def asked_questions(
         if not path[-1] or path[-1].endswith(SIGNED) or path in names or (len(path) == 1 and path[0] in taken):
             continue
         names.add(path)
-        place, taking = (cell.line, cell.x0), frozenset(own | set(value.tokens if value else ()))
+        place, taking = (
+            (cell.line, cell.x0),
+            frozenset(own | _head_words(question) | set(value.tokens if value else ())),
+        )
         found.append(Asked(path, _node(question, path, reading), value, place, taking, _plain(question, path, reading)))
     kept = _found_again(found, reading)[:room]
     for asked in kept:
         spent |= asked.spent
     return kept
+
+
+def _head_words(question: Question) -> set[int]:
+    return {token.index for token in question.head.tokens} if question.head is not None else set()
 
 
 def nested(found: list[Asked]) -> dict[str, Schema]:

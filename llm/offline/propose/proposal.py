@@ -72,7 +72,8 @@ def _form_fields(kind: DocumentKind, reading: Reading) -> dict[str, Schema]:
     for name, (node, check) in check_fields(reading, MAX_CHECKS).items():
         found.append(Asked((name,), node, None, place_of([check.token.index], reading)))
     once = list({asked.path: asked for asked in reversed(found) if asked.path[0] not in usual}.values())
-    kept = sorted(once[-(MAX_FORM_FIELDS - len(tables.fields) - len(usual)) :], key=lambda asked: asked.place)
+    kept = once[-(MAX_FORM_FIELDS - len(tables.fields) - len(usual)) :][::-1]
+    kept.sort(key=lambda asked: asked.place)
     return _with_tables({**usual, **nested(kept)}, tables.fields, reading)
 
 

@@ -50,6 +50,8 @@ def questions(reading: Reading, lines: Container[int], is_caption: IsCaption) ->
     found = list(_grids(reading, lines))
     spent = {token.index for question in found for token in question.caption.cell.tokens}
     spent |= {index for question in found if question.value for index in question.value.tokens}
+    tops = {question.head.line for question in found if question.head is not None}
+    spent |= {t.index for line in tops for cell in reading.layout.lines[line].cells for t in cell.tokens}
     written = {cell.tokens[0].index for cell in reading.answers_over.values() if cell is not None}
     written |= {cell.tokens[0].index for cells in reading.answers_under.values() for cell in cells}
     options = {index for check in reading.layout.checks for index in (*check.said, check.token.index)}

@@ -51,7 +51,8 @@ def hits_for(target: Target, reading: Reading) -> list[Hit]:
 
 def _trust(target: Target, hit: Hit, reading: Reading) -> float:
     """Captions under another heading, or beside no box or line of a form that has them, are hardly meant."""
-    drawn = len(reading.framed) < _FORM or reading.is_business or hit.end < len(hit.cell.tokens)
+    known = len(reading.framed) < _FORM or reading.is_business or reading.is_typed
+    drawn = known or hit.end < len(hit.cell.tokens)
     without = not drawn and hit.cell.tokens[0].index not in reading.framed
     return (0.6 if elsewhere(target, hit, reading) else 1.0) * (0.85 if without else 1.0)
 

@@ -158,6 +158,11 @@ class Reading:
         typed = sum(token.origin == "form" and any(map(str.isalnum, token.text)) for token in tokens)
         return frozenset(token.index for token in tokens if typed >= _FILLED and token.origin != "form")
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether form fields hold values: what was filled in is known by where it comes from."""
+        return bool(self._printed)
+
     def is_answer(self, tokens: Sequence[int]) -> bool:
         """Whether words may be what somebody filled in: where form fields hold values, only those."""
         return not tokens or any(token not in self._printed for token in tokens)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from llm.offline.extract.addresses import Party
+from llm.offline.extract.balances import from_balances
 from llm.offline.extract.boxed import in_box, in_frame, labelled_values
 from llm.offline.extract.captions import is_numbered, same_print
 from llm.offline.extract.compound import divided, part_of
@@ -65,6 +66,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
         *from_numbers(target, reading),
         *(Candidate(*told) for told in (*headed(target, reading), *from_fields(target, reading))),
         *(Candidate(*told) for told in (*signed(target, reading), *told_in_sentences(target, reading))),
+        *(Candidate(*told) for told in from_balances(target, reading)),
         *from_prose(target, reading),
         *_from_compounds(target, reading),
     ]

@@ -7,6 +7,7 @@ from statistics import median
 from llm.offline.extract.targets import Target
 from llm.offline.layout.model import Cell, Layout, Line, Row, Table
 from llm.offline.layout.signs import CHECKED, UNCHECKED
+from llm.offline.tables.accounts import without_sums
 from llm.offline.tables.bodies import is_carried, is_sum, words_in
 from llm.offline.tables.columns import Columns
 from llm.offline.tables.figures import is_figure
@@ -112,7 +113,7 @@ def _table(layout: Layout, place: int, head: Head) -> Table | None:
         return None
     lines = frozenset(cell.line for row in rows for _, cell in row) | head.lines
     held = tuple(Row(tuple(tuple(cell for at, cell in row if at == n) for n in range(len(columns)))) for row in rows)
-    return Table(head.texts, held, lines, first.page, tuple(columns.limits))
+    return without_sums(Table(head.texts, held, lines, first.page, tuple(columns.limits)))
 
 
 def _body(under: Sequence[Line], head: Head) -> list[Line]:

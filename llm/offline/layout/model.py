@@ -116,7 +116,8 @@ class Table:
     """A table: header texts ("" where a column has none) and rows.
 
     `lines` are the indexes of the lines it covers; `limits`, where known, the x between a column and the next.
-    `part`: what the rows are of a table that sums part ("earnings", "deductions").
+    `part`: what the rows are of a table that sums part ("earnings", "deductions"). `sums`: balances and sums among
+    the rows.
     """
 
     headers: tuple[str, ...]
@@ -125,6 +126,7 @@ class Table:
     page: int
     limits: tuple[float, ...] = ()
     part: str = ""
+    sums: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

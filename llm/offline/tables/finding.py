@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from llm.offline.layout.model import Line, Table
 from llm.offline.matching.words import words_of
+from llm.offline.tables.accounts import without_sums
 from llm.offline.tables.bodies import body_lines, find_rows, is_carried, is_sum, until_sums
 from llm.offline.tables.columns import Columns, is_of_pay
 from llm.offline.tables.figures import is_figure, is_money, is_numeric
@@ -46,7 +47,7 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
         tables += [summed] if summed is not None else find_lists(inside, taken)
     elif len(items) == 1 and (better := better_list(inside, items[0], taken - items[0].lines)) is not None:
         tables = [better if table is items[0] else table for table in tables]
-    return tables
+    return [without_sums(table) for table in tables]
 
 
 def same_head(one: Table, other: Table) -> bool:

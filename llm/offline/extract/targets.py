@@ -39,6 +39,8 @@ _PARTS = {
 }
 _PART_OF = {word: part for part, words in _PARTS.items() for word in words.split()}
 _ID_WORDS = word_list("id_names")
+_NUMBER_OF = frozenset({"numero", "num", "no", "nr", "nummer"})
+"""What names of numbers begin with: "numero_dossier", "nummer_polis"."""
 _NAME_WORDS = word_list("person_names")
 _PRINTED = re.compile(r"\blabelled “([^”]{1,100})”(?: under “([^”]{1,60})”)?")
 _DATED = frozenset({"date", "until"})
@@ -174,6 +176,6 @@ def _kind(concept: Concept | None, json_type: str, words: Sequence[str], node_fo
     for kind in ("email", "phone", "iban", "bic", "currency", "url"):
         if kind in words:
             return kind
-    if words and words[-1] in _ID_WORDS:
+    if words and (words[-1] in _ID_WORDS or words[0] in _NUMBER_OF):
         return "id"
     return "name" if words and words[-1] in _NAME_WORDS else "text"

@@ -15,6 +15,7 @@ LETTERED = re.compile(r"^[a-z][.)]?$")
 """The letter of a box: "a Employee's number"."""
 _ENOUGH = 3
 """So many captions say how the form is made."""
+_FEW_PAIRS = 12
 _LEVEL = 3.0
 """Units: points. How exactly what stands in a column begins at one place."""
 _LONGEST_UNDER = 12
@@ -47,6 +48,7 @@ def in_lists(layout: Layout, labels: Iterable[Cell]) -> frozenset[int]:
     """First words of captions whose answers stand beside them: two columns, labels in the left one and none right."""
     known = {cell.tokens[0].index for cell in labels}
     columns: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)
+    texts = {cell.tokens[0].index: cell.text for cell in layout.cells}
     for line in layout.lines:
         for cell, right in pairwise(line.cells):
             place = line.page, round(cell.x0 / _LEVEL), round(right.x0 / _LEVEL)
@@ -54,9 +56,18 @@ def in_lists(layout: Layout, labels: Iterable[Cell]) -> frozenset[int]:
     found: set[int] = set()
     for pairs in columns.values():
         named = sum(left in known for left, _ in pairs)
-        if named >= _ENOUGH and 2 * named >= len(pairs) and not any(right in known for _, right in pairs):
+        if any(right in known for _, right in pairs):
+            continue
+        if (named >= _ENOUGH and 2 * named >= len(pairs)) or (named and _answer_with_figures(pairs, texts)):
             found.update(left for left, _ in pairs)
     return frozenset(found)
+
+
+def _answer_with_figures(pairs: Sequence[tuple[int, int]], texts: dict[int, str]) -> bool:
+    """Whether words stand left, and right of most of them figures: two columns of captions and answers."""
+    worded = not any(any(map(str.isdigit, texts[left])) for left, _ in pairs)
+    figures = sum(any(map(str.isdigit, texts[right])) for _, right in pairs)
+    return worded and 2 <= len(pairs) <= _FEW_PAIRS and 2 * figures >= len(pairs)
 
 
 def cell_over(layout: Layout, cell: Cell) -> Cell | None:

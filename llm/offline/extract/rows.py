@@ -9,7 +9,7 @@ from llm.offline.extract.arithmetic import complete_row
 from llm.offline.extract.casting import cast
 from llm.offline.extract.leftover import Columns, take_left
 from llm.offline.extract.listed import lists_under
-from llm.offline.extract.marks import answered, chosen
+from llm.offline.extract.marks import answered, chosen, marked_columns
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.remaining import proofs, with_remaining
 from llm.offline.extract.schema import Node, empty_value, items_of, properties_of, resolve, type_of
@@ -296,6 +296,9 @@ def _row(
         if cleaned is not None and cleaned != "":
             filled[target.path[-1]] = cleaned
             count += not _is(target, "unit")
+    left = [target for number, target in enumerate(array.targets) if number not in columns]
+    for place, value in marked_columns(row, table, {column for column, _ in columns.values()}, left).items():
+        filled[left[place].path[-1]] = cast(value, left[place])
     if count:
         _from_details(filled, row, table, columns, array.targets, reading)
         _two_texts(filled, row, table, columns, array.targets)

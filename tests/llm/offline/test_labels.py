@@ -242,3 +242,11 @@ def test_a_payment_is_taken_off_with_or_without_a_minus() -> None:
     paper.row(332, (300, "Balance Due"), (480, "$1,360.80"))
     found = read(document(paper), "gross_total", "prepaid", "due_payable", number=True)
     assert found == {"gross_total": 1860.8, "prepaid": 500, "due_payable": 1360.8}
+
+
+def test_two_columns_of_captions_and_answers_are_read_across() -> None:
+    """One caption is known; under each stands another caption, set like it, and no answer."""
+    paper = Paper().put(40, 40, "Daily inspection", size=14)
+    paper.row(70, (40, "Operator"), (110, "J. Marsh"), (300, "Date"), (350, "12/03/2025"))
+    paper.row(86, (40, "Truck no."), (110, "FL-22"), (300, "Hours"), (350, "4,512"))
+    assert read(document(paper), "Operator", "TruckNumber") == {"Operator": "J. Marsh", "TruckNumber": "FL-22"}

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from llm.content import DocumentContent
+from llm.offline.extract.fill import extract
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.rows import fill_arrays
 from llm.offline.extract.schema import inner_schema
@@ -171,3 +172,25 @@ def test_cells_with_boxes_say_what_was_checked() -> None:
         {"item": "Brakes", "result": "OK", "repaired": False, "remarks": "none"},
         {"item": "Lights", "result": "Defect", "repaired": True, "remarks": "left bulb"},
     ]
+
+
+def checklist(mark: str, empty: str) -> DocumentContent:
+    """Which column is marked says the answer of a row."""
+    paper = Paper().put(40, 40, "Daily inspection", size=14)
+    paper.row(120, (40, "Item"), (250, "Yes"), (300, "No"), (350, "N/A"), (420, "Remarks"))
+    for number, (item, answer) in enumerate((("Tyres free of damage", 0), ("Horn works", 1), ("Seat belt worn", 2))):
+        cells = [(255.0 + 50 * at, mark if at == answer else empty) for at in range(3)]
+        paper.row(138 + 16 * number, (40, item), *((x, sign) for x, sign in cells if sign))
+    paper.put(420, 154, "weak sound")
+    return document(paper)
+
+
+@pytest.mark.parametrize(("mark", "empty"), [("☒", "☐"), ("X", ""), ("✓", "")])
+def test_the_column_that_is_marked_is_the_answer_of_a_row(mark: str, empty: str) -> None:
+    row = {"item": {"type": "string"}, "result": {"type": "string"}, "remarks": {"type": "string"}}
+    asked = {"checks": {"type": "array", "items": {"type": "object", "properties": row}}}
+    found = extract({"type": "object", "properties": asked}, Reading(checklist(mark, empty)))["checks"]
+    assert [one["result"] for one in found] == ["Yes", "No", "N/A"]
+    row["result"] = {"type": "boolean"}
+    found = extract({"type": "object", "properties": asked}, Reading(checklist(mark, empty)))["checks"]
+    assert [one["result"] for one in found] == [True, False, False]

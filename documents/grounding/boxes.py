@@ -101,14 +101,15 @@ class CheckBoxes:
     def option(self, path: str, text: str) -> list[Hit] | None:
         """The box of an option that is an answer in words ("status": "single"), if it is checked.
 
-        None when the text is no option of what the property asks: then it may stand anywhere.
+        None when the text is no option of what the property asks, or its words do not stand at the box: then it may
+        stand anywhere.
         """
         wanted, folded = _specific(path), fold_text(text)
         offered = [
             asked.check
             for asked in self._asked
             if asked.question and fold_text(asked.option) == folded
-            if alike(wanted, words_of(asked.question)) >= _ASKS
+            if alike(wanted, words_of(asked.question)) >= _ASKS and self._hit(asked.check) in self._options
         ]
         return [self._with_option(self._hit(check)) for check in offered if check.checked] if offered else None
 

@@ -7,6 +7,8 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import Client
+from hypothesis import Phase
+from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
@@ -19,6 +21,12 @@ from tests.fakes.fixtures import fake_provider, warm_litellm
 __all__ = ["fake_provider", "warm_litellm"]
 
 PASSWORD = "a long enough secret"
+
+# The phase that explains a failure follows every line of the code under test: of the engine's that takes gigabytes.
+hypothesis_settings.register_profile(
+    "unexplained", parent=hypothesis_settings(), phases=[phase for phase in Phase if phase is not Phase.explain]
+)
+hypothesis_settings.load_profile("unexplained")
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ def candidates_for(target: Target, reading: Reading, parties: Sequence[Party]) -
     found = [*_from_labels(target, reading), *from_patterns(target, reading)]
     asked = asked or (len(reading.framed) >= _FORM and not reading.is_business)
     found += from_parties(target, [party for party in parties if party.is_contracting] if asked else parties)
+    found += _outside_boxes(from_parties(target, parties), reading) if asked else []
     options = unchosen(reading)
     found = [told for told in found if not (told.value.tokens and options.issuperset(told.value.tokens))]
     found = [told for told in found if not is_share_of(told.value, target, reading)]

@@ -8,7 +8,7 @@ from llm.offline.extract.headings import first_under
 from llm.offline.extract.labels import Hit
 from llm.offline.extract.reading import Reading
 from llm.offline.extract.roles import role_at
-from llm.offline.extract.sections import elsewhere, sectioned
+from llm.offline.extract.sections import sectioned
 from llm.offline.extract.targets import Target
 from llm.offline.layout.analysis import cells_right
 from llm.offline.matching.lexicon import Concept, concepts
@@ -44,17 +44,17 @@ _ROLES = {"seller": "seller", "buyer": "buyer", "ship_to": "delivery"}
 
 
 def hits_for(target: Target, reading: Reading) -> list[Hit]:
-    """Where labels for the target stand; those under another heading than its parent's count less."""
+    """Where labels for the target stand."""
     found = _hits_for(target, reading)
-    return found if target.printed else [_weaker(hit, _trust(target, hit, reading)) for hit in found]
+    return found if target.printed else [_weaker(hit, _trust(hit, reading)) for hit in found]
 
 
-def _trust(target: Target, hit: Hit, reading: Reading) -> float:
-    """Captions under another heading, or beside no box or line of a form that has them, are hardly meant."""
+def _trust(hit: Hit, reading: Reading) -> float:
+    """Captions beside no box or line of a form that has them are hardly meant. Another part's are refused later."""
     known = len(reading.framed) < _FORM or reading.is_business or reading.is_typed
     drawn = known or hit.end < len(hit.cell.tokens)
     without = not drawn and hit.cell.tokens[0].index not in reading.framed
-    return (0.6 if elsewhere(target, hit, reading) else 1.0) * (0.85 if without else 1.0)
+    return 0.85 if without else 1.0
 
 
 def _hits_for(target: Target, reading: Reading) -> list[Hit]:

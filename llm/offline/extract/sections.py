@@ -14,7 +14,6 @@ from llm.offline.matching.words import in_english, likeness, words_of, words_of_
 
 _ENOUGH, _NAMED = 0.6, 0.66
 """Units: likeness 0–1. Of a caption to the rest of a name; of a heading to its first words."""
-_SURE = 0.8
 _SHORT = 7
 """Units: words of a heading."""
 _LEVEL = 0.07
@@ -58,17 +57,6 @@ def sections_for(target: Target, reading: Reading) -> Iterator[tuple[list[Region
         regions = _regions(first, reading)
         if regions and rest:
             yield regions, rest
-
-
-def elsewhere(target: Target, hit: Hit, reading: Reading) -> bool:
-    """Whether a label stands under another heading than the one that the target's parent is called after."""
-    if len(target.path) < 2:
-        return False
-    parent = words_of_name(target.path[-2])
-    regions = _regions(parent, reading)
-    if not regions or regions[0].fits < _SURE or any(region.holds(hit.cell.tokens[0]) for region in regions):
-        return False
-    return likeness(parent, words_of(hit.cell.text)) < _NAMED
 
 
 def _splits(target: Target) -> list[tuple[Words, Words]]:
